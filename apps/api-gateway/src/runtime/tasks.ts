@@ -7,6 +7,7 @@ import {
   checkSnapshot,
   type DiffOfTexts,
   diffTexts,
+  discloseView,
   type EnvelopeDiff,
   type EnvelopeSummary,
   holdToPolicy,
@@ -14,6 +15,7 @@ import {
   listProvenance,
   type MadeVersion,
   parseJson,
+  type PartialView,
   type PatchOnBase,
   type ProvenancePage,
   type ProvenanceRequest,
@@ -28,6 +30,7 @@ import {
   type UpdateToMake,
   type VersionAsked,
   type VersionToTrace,
+  type ViewToDisclose,
 } from '@iss/domain';
 import { type VrfGroup, type VrfKeys, vrfProve, type VrfProved } from '@iss/map';
 import { loadSodiumGroup } from '@iss/map/sodium';
@@ -73,6 +76,7 @@ export interface Tasks {
   answered_requests: [input: readonly VersionAsked[], result: boolean[][]];
   diff: [input: DiffOfTexts, result: EnvelopeDiff];
   summarize: [input: { text: string }, result: EnvelopeSummary];
+  disclose_view: [input: ViewToDisclose, result: PartialView];
   check_snapshot: [input: StoredSnapshot, result: CheckedSnapshot];
   check_links: [input: readonly StoredSnapshot[], result: CheckedLink[]];
   /**
@@ -112,6 +116,7 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
   answered_requests: { run: answeredRequests, size: sizeOfAsked },
   diff: { run: diffTexts, size: ({ from, to }) => from.length + to.length },
   summarize: { run: summarizeEnvelope, size: ({ text }) => text.length },
+  disclose_view: { run: discloseView, size: ({ text }) => VIEW_WEIGHT * text.length },
   check_snapshot: { run: checkSnapshot, size: ({ envelopeText }) => envelopeText?.length ?? 0 },
   check_links: {
     run: (snapshots) => snapshots.map(checkLink),
@@ -120,6 +125,9 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
   prove_inclusions: { run: proveInclusions, size: sizeOfProofs },
   prove_numbers: { prepare: loadGroup, run: proveNumbers, size: ({ inputs }) => inputs.length * VRF_WEIGHT },
 };
+
+/** Hashing each value takes longer than other work on a text. */
+const VIEW_WEIGHT = 4;
 
 /** One proof takes about 0.4 ms, so that several are made in a thread. */
 const VRF_WEIGHT = 40_000;

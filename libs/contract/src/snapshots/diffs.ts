@@ -2,7 +2,7 @@ import { DIFF_ROOTS, HASH_ALGORITHM, RULES } from '@iss/domain';
 import { part, view, type ViewOf } from '../describe/view';
 import { count, flag, hash, matching, oneOf, positive, SubjectRef, text, uuid, version } from '../describe/fields';
 import { alias, listOf, shown } from '../describe/field';
-import { CHAIN_VERDICT, EvidenceRef, VERDICT_OF_HASH, VERIFICATION, VERIFIED } from './snapshots';
+import { CHAIN_VERDICT, EvidenceRef, PARTIAL, VERDICT_OF_HASH, VERIFICATION, VERIFIED } from './snapshots';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, reads } from '../describe/operation';
 import { query, type SentOf } from '../describe/shape';
@@ -95,6 +95,7 @@ const Diff = view('DiffResult', {
   })
     .optional()
     .described('The references of each path that `inherited` names. Absent if there is none.'),
+  ...PARTIAL,
   verification: DiffVerification.optional().described(VERIFICATION),
 });
 

@@ -91,12 +91,53 @@ const Verification = view('Verification', {
 
 export const VERIFICATION = 'The result of the verification. Absent with `verify=none`.';
 
+/** The part of an envelope that the paths of a grant show. */
+const PartialEnvelope = view('PartialEnvelope', {
+  envelope_version: text.described('The version of the envelope’s format.'),
+  snapshot_id,
+  snapshot_version,
+  generated_at,
+  subject: SubjectRef,
+  attributes: anyObject.described('The attributes at and below `disclosed_paths`.'),
+  evidence: listOf(anyObject).described('The evidence of the shown attributes.'),
+  attribute_paths: anyObject.optional().described('The attribution at, below and above the shown attributes.'),
+});
+
+const disclosedPaths = listOf(text)
+  .optional()
+  .described(
+    'The JSON Pointers at and below which the grant shows values. Other values may exist; they are hidden, not absent.',
+  );
+
+/** The members of an answer to a reader whose grant has paths. */
+export const PARTIAL = {
+  partial: flag.optional().described('True if a grant with `paths` shows only a part. Otherwise absent.'),
+  disclosed_paths: disclosedPaths,
+};
+
+const View = view('View', {
+  payload: anyObject.described(
+    'The claims set of a recursive SD-JWT (RFC 9901). The log entry of the version has the SHA-256 of its RFC 8785 ' +
+      'text as `view_hash`.',
+  ),
+  disclosures: listOf(text).described('The disclosures of the shown values (RFC 9901, section 4.2).'),
+});
+
 /** A header with the stored envelope. */
 export const Snapshot = view('Snapshot', {
   ...SnapshotHeader.fields,
   envelope: Envelope.asText()
+    .shownAs({ anyOf: [Envelope.facts.shown, PartialEnvelope.facts.shown] })
     .optional()
-    .described('The envelope as it is stored. Absent with `view=header`, and for an erased version.'),
+    .described(
+      'The envelope as it is stored, or the part that the grant shows: `envelope_hash` cannot be recomputed from a ' +
+        'part. Absent with `view=header`, and for an erased version.',
+    ),
+  ...PARTIAL,
+  changed: flag
+    .optional()
+    .described('In lists and exports, if `partial`: false if the shown part equals that of the previous version.'),
+  view: View.optional().described('If `partial`: what proves the shown part by the log, without the hidden values.'),
   verification: Verification.optional().described(VERIFICATION),
 });
 
@@ -111,6 +152,7 @@ const SubjectState = view('SubjectState', {
     has_attribute_paths: flag.described('True if the envelope says which evidence supports which attribute.'),
     has_audit: flag.described('True if the envelope says who wrote it.'),
   }).described('The sources of the attributes.'),
+  ...PARTIAL,
   verification: Verification.optional().described(VERIFICATION),
 });
 

@@ -1,21 +1,23 @@
 import { DomainError } from '../errors';
 import { canonicalize } from '../json/canonicalize';
 import { parseStoredJson } from '../json/parse';
-import { arrayIndex, formatPointer, parsePointer } from '../json/pointer';
+import { arrayIndex, formatPointer, getMember, parsePointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { Attribution, type Cover, type Place } from './attribution';
 import { attributesOf, canonicalKeys, childOf, isBranch, Leaves } from './leaves';
-import { decodeOrigins, type LeafOrigin } from './origins';
+import { decodeOrigins, encodeOrigins, type LeafOrigin } from './origins';
 import { authorOf, type EvidenceStatus, evidenceStatus } from './trace';
 
 /** A request for leaves of a stored version. */
 export interface ProvenanceRequest {
   text: string;
+  /** The text of the part that the reader may see, with whole arrays; null: the whole version. */
+  shown: string | null;
   /** Null for the first version. */
   origins: Uint8Array | null;
   /** JSON Pointer into the envelope: `/attributes` or below. */
   path: string;
-  /** The index of the first leaf to return, among all leaves of the version. */
+  /** The index of the first leaf to return, among all leaves that the reader may see. */
   from: number;
   limit: number;
   /** Returns only leaves with this status; null: with any. */
@@ -42,8 +44,8 @@ export interface ProvenancePage {
   leaves: readonly LeafProvenance[];
   /** Index of the next page's first leaf; null on the last page. */
   next: number | null;
-  /** The author of this version, as JSON text. */
-  changedBy: string;
+  /** The author of this version, as JSON text. Null if the reader may see only a part of the version. */
+  changedBy: string | null;
 }
 
 /**
@@ -52,8 +54,35 @@ export interface ProvenancePage {
  */
 export function listProvenance(request: ProvenanceRequest): ProvenancePage {
   const envelope = parseStoredJson(request.text);
-  const lister = new Lister(envelope, request);
-  return { ...lister.list(), changedBy: authorOf(envelope) };
+  if (request.shown === null) {
+    return { ...new Lister(envelope, request).list(), changedBy: authorOf(envelope) };
+  }
+  const shown = parseStoredJson(request.shown);
+  const origins = originsOfPart(attributesOf(envelope), attributesOf(shown), request.origins);
+  return { ...new Lister(shown, { ...request, origins }).list(), changedBy: null };
+}
+
+/** Returns the origins of the leaves of a part of some attributes, encoded like those of all leaves. */
+function originsOfPart(all: JsonObject, part: JsonObject, encoded: Uint8Array | null): Uint8Array {
+  const leaves = new Leaves();
+  const origins = decodeOrigins(encoded, leaves.countAll(all));
+  const found: LeafOrigin[] = [];
+  let at = 0;
+  const visit = (value: JsonValue, shown: JsonValue): void => {
+    if (!isBranch(value) || !isBranch(shown)) {
+      found.push(origins[at]!);
+      at += leaves.count(value);
+      return;
+    }
+    for (const key of Array.isArray(value) ? value.keys() : canonicalKeys(value)) {
+      const child = childOf(value, key);
+      const shownChild = getMember(shown, String(key));
+      if (shownChild === undefined) at += leaves.count(child);
+      else visit(child, shownChild);
+    }
+  };
+  if (isBranch(part)) visit(all, part);
+  return encodeOrigins(found);
 }
 
 /** Says whether the walk continues or the page is full. */

@@ -32,6 +32,8 @@ export interface PartialView {
   disclosures: readonly string[];
   /** Lowercase hex SHA-256 of the payload. */
   hash: string;
+  /** SHA-256 of the disclosed values and evidence, in hex. Versions that show the same have the same. */
+  contentHash: string;
 }
 
 /** Returns the hash that commits to the view of a version: the lowercase hex SHA-256 of its payload. */
@@ -98,14 +100,14 @@ class View {
       envelope_hash: this.source.envelopeHash,
       prev_hash: this.source.prevHash,
     });
+    const content = {
+      attributes: attributes.shown ?? {},
+      evidence: evidence.shown ?? [],
+      ...defined({ attribute_paths: attributions.shown }),
+    };
     return {
-      envelope: canonicalize({
-        ...header,
-        ...defined({ envelope_version, attribute_paths: attributions.shown }),
-        subject,
-        attributes: attributes.shown ?? {},
-        evidence: evidence.shown ?? [],
-      }),
+      envelope: canonicalize({ ...header, ...defined({ envelope_version }), subject, ...content }),
+      contentHash: hash('sha256', canonicalize(content), 'hex'),
       payload,
       disclosures: [attributes, attributions, evidence].flatMap(({ disclosures }) => disclosures),
       hash: hash('sha256', payload, 'hex'),

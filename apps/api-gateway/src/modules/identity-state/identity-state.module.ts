@@ -17,6 +17,7 @@ import { ProvenanceService } from './provenance/provenance.service';
 import { RecentAnswers } from './read/recent-answers';
 import { SnapshotReadService } from './read/snapshot-read.service';
 import { NewestVersions } from './snapshot/newest-versions';
+import { ShownSnapshots } from './snapshot/shown-snapshots';
 import { SnapshotVerifier } from './snapshot/snapshot-verifier';
 import { VersionTimeService } from './snapshot/version-time.service';
 import { SnapshotsController } from './read/snapshots.controller';
@@ -48,6 +49,7 @@ import { UpdatesController } from './updates/updates.controller';
     OriginsService,
     ProvenanceService,
     SnapshotVerifier,
+    ShownSnapshots,
     NewestVersions,
   ],
 })

@@ -7,13 +7,14 @@ import {
   RULES,
   type SubjectRef,
   verificationOfDiff,
+  type Visible,
 } from '@iss/domain';
 import {
   type AsOf,
   SnapshotPairStore,
   type SnapshotPairRead,
+  openSnapshot,
   SnapshotReadStore,
-  type SnapshotRecord,
   type SnapshotRow,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
@@ -22,6 +23,7 @@ import { requireNotErased } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../runtime/asker';
 import { Work } from '../../../runtime/work';
+import { type ShownSnapshot, ShownSnapshots } from '../snapshot/shown-snapshots';
 import { openingFor, SnapshotVerifier, type VerifyOptions } from '../snapshot/snapshot-verifier';
 import { VersionTimeService } from '../snapshot/version-time.service';
 
@@ -40,8 +42,8 @@ export interface SnapshotDiff extends Pair, EnvelopeDiff {
 }
 
 interface Pair {
-  from: SnapshotRecord;
-  to: SnapshotRecord;
+  from: ShownSnapshot;
+  to: ShownSnapshot;
 }
 
 interface RowPair {
@@ -58,6 +60,7 @@ export class DiffService {
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
+    private readonly shown: ShownSnapshots,
     private readonly work: Work,
     private readonly times: VersionTimeService,
   ) {}
@@ -73,11 +76,11 @@ export class DiffService {
       to: await this.versionOf(reader, subject, sides.to),
     };
     const read = await this.pairs.byVersions(reader, subject, versions);
-    this.access.require(reader, read.from.facts, RULES.readDiff);
+    const visible = this.access.require(reader, read.from.facts, RULES.readDiff);
     if (read.from.facts.ownsSubject) await this.requireVersions(reader, subject, versions, read);
     const pair = requireBoth(read);
     await this.disclose(reader, read);
-    return this.diff(reader, opening(pair, options), options);
+    return this.diff(reader, pair, visible, options);
   }
 
   /** Throws `validation_error` for snapshots of different subjects, but only to a reader of both. */
@@ -87,14 +90,14 @@ export class DiffService {
     options: DiffOptions,
   ): Promise<SnapshotDiff> {
     const read = await this.pairs.byIds(reader, ids);
-    for (const { facts, isThere } of [read.from, read.to]) {
-      // An id cannot be guessed, so an unknown one is 404 for any member.
-      this.access.require(reader, facts, isThere ? RULES.readDiff : { role: RULES.readDiff.role });
-    }
+    // An id cannot be guessed, so an unknown one is 404 for any member.
+    const [visible = null] = [read.from, read.to].map(({ facts, isThere }) =>
+      this.access.require(reader, facts, isThere ? RULES.readDiff : { role: RULES.readDiff.role }),
+    );
     const pair = requireBoth(read);
     requireSameSubject(pair);
     await this.disclose(reader, read);
-    return this.diff(reader, opening(pair, options), options);
+    return this.diff(reader, pair, visible, options);
   }
 
   /**
@@ -131,23 +134,22 @@ export class DiffService {
     }
   }
 
-  private async diff(asker: Asker, { from, to }: Pair, options: DiffOptions): Promise<SnapshotDiff> {
+  private async diff(asker: Asker, rows: RowPair, visible: Visible, options: DiffOptions): Promise<SnapshotDiff> {
     const { include, withAttribution } = options;
+    // A view can only be made of an intact text.
+    const open = visible === null ? openingFor(options, true) : openSnapshot;
+    const from = await this.shown.show(asker, open(rows.from), visible);
+    const to = await this.shown.show(asker, open(rows.to), visible);
     const texts = { from: from.envelope ?? '', to: to.envelope ?? '' };
     const diff = await this.work.run(asker, 'diff', { ...texts, include, withAttribution });
     return { from, to, ...diff, include, verification: await this.verify(asker, { from, to }, options) };
   }
 
   private async verify(asker: Asker, { from, to }: Pair, options: DiffOptions): Promise<DiffVerification | undefined> {
-    const first = await this.verifier.verify(asker, from, options);
-    const second = await this.verifier.verify(asker, to, options);
+    const first = await this.verifier.verify(asker, from.partial?.whole ?? from, options);
+    const second = await this.verifier.verify(asker, to.partial?.whole ?? to, options);
     return first && second && verificationOfDiff(first, second);
   }
-}
-
-function opening({ from, to }: RowPair, options: VerifyOptions): Pair {
-  const open = openingFor(options, true);
-  return { from: open(from), to: open(to) };
 }
 
 function requireBoth({ from, to }: SnapshotPairRead): RowPair {

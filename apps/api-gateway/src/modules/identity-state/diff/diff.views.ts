@@ -1,6 +1,6 @@
 import { hashText } from '@iss/domain';
 import { JsonText } from '../../../http/answer/json-text';
-import { CACHE_CONTROL, type Reuse } from '../snapshot/snapshot.views';
+import { CACHE_CONTROL, partialText, type Reuse } from '../snapshot/snapshot.views';
 import type { SnapshotDiff } from './diff.service';
 
 /**
@@ -26,7 +26,8 @@ export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids', reus
   const figures = JSON.stringify({ ops_hash: diff.opsHash, change_summary: diff.summary }).slice(1, -1);
   const attribution = attributionText === null ? '' : `,${attributionText}`;
   const verified = verification === undefined ? '' : `,"verification":${JSON.stringify(verification)}`;
-  const text = `${JSON.stringify(before).slice(0, -1)},"ops":${diff.opsText},${figures}${attribution}${verified}}`;
+  const more = `${attribution}${partialText(to.partial, false)}${verified}`;
+  const text = `${JSON.stringify(before).slice(0, -1)},"ops":${diff.opsText},${figures}${more}}`;
   if (verification !== undefined) return new JsonText(text);
   return new JsonText(text, { etag: `"${hashText(text)}"`, cacheControl: CACHE_CONTROL[reuse] });
 }

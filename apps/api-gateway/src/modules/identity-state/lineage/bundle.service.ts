@@ -13,7 +13,6 @@ import {
   LogEntryStore,
   type LogKey,
   MapReadStore,
-  type SnapshotRecord,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Asker } from '../../../runtime/asker';
@@ -21,6 +20,7 @@ import { EntryKeys } from '../../../log/entry-keys';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
 import { PublishedMap } from '../../../log/map/published-map';
+import type { ShownSnapshot } from '../snapshot/shown-snapshots';
 import { type SnapshotBatches, SnapshotListService } from './snapshot-list.service';
 
 /** The index of an entry in the log, and its inclusion proof. */
@@ -44,7 +44,7 @@ interface ProvedErasure extends Place, KeyedEntry {}
  * only the erasure's log index if an earlier snapshot has that proof.
  */
 export interface ProvedSnapshot extends Place {
-  snapshot: SnapshotRecord;
+  snapshot: ShownSnapshot;
   logged: KeyedEntry | { leaf: Uint8Array; erased: ProvedErasure | { logIndex: number } };
 }
 

@@ -1,12 +1,12 @@
 import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
 import { encodeBase64url } from '@iss/map';
-import type { SnapshotRecord } from '@iss/persistence';
 import { toHex } from '@iss/tlog';
 import type { ChainProof, PageView, SnapshotView } from '@iss/contract';
 import { jsonStream, textsOf, TextStream } from '../../../http/answer/json-text';
 import { type Bundle, entryText, type KeyedEntry, type Place, type ProvedSnapshot } from './bundle.service';
 import type { SnapshotBatches, WholeLineage } from './snapshot-list.service';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
+import type { ShownSnapshot } from '../snapshot/shown-snapshots';
 import { snapshotText } from '../snapshot/snapshot.views';
 
 /** The formats of a bundle without and with a last line that proves that it ends with the newest version. */
@@ -96,6 +96,6 @@ function placeMembers({ logIndex, inclusion }: Place): string {
 }
 
 async function* fullTexts(batches: SnapshotBatches, end = ''): AsyncGenerator<Iterable<string>, void> {
-  const textOf = (snapshot: SnapshotRecord): string => snapshotText(snapshot, 'full') + end;
+  const textOf = (snapshot: ShownSnapshot): string => snapshotText(snapshot, 'full') + end;
   for await (const batch of batches) yield textsOf(batch, textOf);
 }

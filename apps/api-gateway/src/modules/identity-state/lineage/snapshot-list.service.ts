@@ -6,6 +6,7 @@ import {
   type Reader,
   RULES,
   type SubjectRef,
+  type Visible,
   walkChain,
 } from '@iss/domain';
 import {
@@ -35,6 +36,7 @@ import {
   type Verify,
   type VerifyOptions,
 } from '../snapshot/snapshot-verifier';
+import { type ShownSnapshot, ShownSnapshots } from '../snapshot/shown-snapshots';
 import { VersionTimeService } from '../snapshot/version-time.service';
 
 export interface LineageRequest extends PageRequest {
@@ -54,7 +56,7 @@ export interface HistoryPage {
 }
 
 /** Snapshots in the batches in which they were read. */
-export type SnapshotBatches = AsyncIterable<readonly SnapshotRecord[]>;
+export type SnapshotBatches = AsyncIterable<readonly ShownSnapshot[]>;
 
 /** Every snapshot up to the newest one, or up to the newest one at a moment. */
 export interface WholeLineage {
@@ -81,6 +83,7 @@ type More = (after: number) => Promise<readonly SnapshotRecord[]>;
 /** A page of snapshots, with the newest version of the subject. */
 interface SnapshotPage extends Page<SnapshotRecord> {
   headVersion: number;
+  visible: Visible;
   /** Reads the next items with envelopes, if not all envelopes of the page fitted. */
   more: More;
 }
@@ -103,20 +106,28 @@ export class SnapshotListService {
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
+    private readonly shown: ShownSnapshots,
     private readonly times: VersionTimeService,
   ) {}
 
   async history(reader: Reader & Asker, subject: SubjectRef, request: HistoryRequest): Promise<HistoryPage> {
-    const withEnvelopes = request.withEnvelopes || request.verify !== 'none';
     const via = request.withEnvelopes ? 'history' : 'headers';
-    const showing = { withEnvelopes, via, open: openingFor(request, request.withEnvelopes) } as const;
     const { window } = request;
-    const page = await (window === null
-      ? this.page(reader, subject, request, showing)
-      : this.pageWithin(reader, subject, window, request, showing));
+    const read = (withEnvelopes: boolean, open: typeof openSnapshot): Promise<SnapshotPage> =>
+      window === null
+        ? this.page(reader, subject, request, { withEnvelopes, via, open })
+        : this.pageWithin(reader, subject, window, request, { withEnvelopes, via, open });
+    let withEnvelopes = request.withEnvelopes || request.verify !== 'none';
+    let page = await read(withEnvelopes, openingFor(request, request.withEnvelopes));
+    const { visible } = page;
+    if (visible !== null) {
+      // The contents say which versions look changed to the reader. A view can only be made of an intact text.
+      withEnvelopes = true;
+      page = await read(withEnvelopes, openSnapshot);
+    }
     const verify = await this.verifier.prepare(reader, subject, rangeOf(page.items), request);
     const batches = withEnvelopes ? walk(page.items, page.more) : [page.items];
-    return { items: verified(batches, verify), next: page.next };
+    return { items: verified(this.shown.showAll(reader, batches, visible), verify), next: page.next };
   }
 
   /** Recomputes the links, as `verify=chain` with a depth of 1 does for each item. */
@@ -147,12 +158,13 @@ export class SnapshotListService {
     last = Infinity,
   ): Promise<WholeLineage> {
     const range = { order: 'asc', after: null, limit: Math.min(BATCH_ROWS, last), withEnvelopes: true } as const;
-    const { disclosure, headVersion: newest, snapshots } = await this.read(reader, subject, range);
+    const { disclosure, headVersion: newest, snapshots, visible } = await this.read(reader, subject, range);
     const headVersion = Math.min(newest, last);
     if (maxSnapshots !== null && headVersion > maxSnapshots) throw tooManyToExport(headVersion, maxSnapshots);
     await this.disclosures.record(reader, disclosure, { from: 1, to: headVersion }, via);
     const first = reader.measured(() => snapshots.map(openSnapshot));
-    return { headVersion, batches: walk(first, this.moreTo(reader, subject, 'asc', headVersion, openSnapshot)) };
+    const whole = walk(first, this.moreTo(reader, subject, 'asc', headVersion, openSnapshot));
+    return { headVersion, batches: this.shown.showAll(reader, whole, visible) };
   }
 
   /** Exports up to the version that was the newest at a moment; null: up to the newest version. */
@@ -179,7 +191,7 @@ export class SnapshotListService {
     await this.disclose(reader, read.disclosure, page.items, via);
     const last = page.items.at(-1)?.snapshotVersion ?? 0;
     const more = this.moreTo(reader, subject, order, last, open);
-    return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, more };
+    return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, visible: read.visible, more };
   }
 
   /** Returns a page of the versions in a time window. Finds their numbers first. */
@@ -192,14 +204,14 @@ export class SnapshotListService {
   ): Promise<SnapshotPage> {
     const range = { order, after: versionOf(after), limit: limit + 1 };
     const { headVersion, versions } = await this.times.within(reader, subject, window, range);
-    const listed = async (from: number): Promise<LineageRead> => {
+    const listed = async (from: number): Promise<LineageRead & { visible: Visible }> => {
       const list = { versions: versions.slice(from), withEnvelopes };
       const read = await this.lineage.listed(reader, subject, list);
-      this.access.require(reader, read.facts, RULES.readLineage);
-      return read;
+      return { ...read, visible: this.access.require(reader, read.facts, RULES.readLineage) };
     };
-    if (versions.length === 0) return { items: [], next: null, headVersion, more: async () => [] };
+    if (versions.length === 0) return { items: [], next: null, headVersion, visible: null, more: async () => [] };
     const read = await listed(0);
+    const { visible } = read;
     const page = pageOf(read, limit);
     await this.disclose(reader, read.disclosure, page.items, via);
     const last = page.items.length;
@@ -209,7 +221,7 @@ export class SnapshotListService {
       const { snapshots } = await listed(from);
       return reader.measured(() => snapshots.slice(0, last - from).map(open));
     };
-    return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, more };
+    return { ...page, items: reader.measured(() => page.items.map(open)), headVersion, visible, more };
   }
 
   /** Records each run of consecutive versions separately, because nothing is shown of those in between. */
@@ -228,11 +240,11 @@ export class SnapshotListService {
     reader: Reader,
     subject: SubjectRef,
     range: LineageRange,
-  ): Promise<LineageRead & { headVersion: number }> {
+  ): Promise<LineageRead & { headVersion: number; visible: Visible }> {
     const { headVersion, ...read } = await this.lineage.read(reader, subject, range);
-    this.access.require(reader, read.facts, RULES.readLineage);
+    const visible = this.access.require(reader, read.facts, RULES.readLineage);
     if (headVersion === null) throw notFound();
-    return { ...read, headVersion };
+    return { ...read, headVersion, visible };
   }
 
   /**
@@ -271,11 +283,13 @@ async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerat
 }
 
 async function* verified(
-  batches: SnapshotBatches | Iterable<readonly SnapshotRecord[]>,
+  batches: SnapshotBatches,
   verify: Verify,
 ): AsyncGenerator<VerifiedSnapshot, void> {
   for await (const batch of batches) {
-    for (const snapshot of batch) yield { snapshot, verification: await verify(snapshot) };
+    for (const snapshot of batch) {
+      yield { snapshot, verification: await verify(snapshot.partial?.whole ?? snapshot) };
+    }
   }
 }
 

@@ -21,6 +21,7 @@ import { requireContent } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../runtime/asker';
 import { Work } from '../../../runtime/work';
+import { ShownSnapshots } from '../snapshot/shown-snapshots';
 import { VersionTimeService } from '../snapshot/version-time.service';
 import { OriginsService } from './origins.service';
 
@@ -84,6 +85,7 @@ export class ProvenanceService {
     private readonly times: VersionTimeService,
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
+    private readonly shown: ShownSnapshots,
     private readonly work: Work,
   ) {}
 
@@ -103,7 +105,7 @@ export class ProvenanceService {
     const version = listVersion === undefined ? await this.versionOf(reader, subject, request.of) : Number(listVersion);
     const { facts, disclosure, lastErasure, ...read } = await this.provenance.read(reader, subject, version);
     const { snapshot: row, origins: storedOrigins } = read;
-    this.access.require(reader, facts, RULES.readLineage);
+    const visible = this.access.require(reader, facts, RULES.readLineage);
     if (row === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
     const { snapshotVersion, erasure } = row;
     const via = erasure === null ? 'provenance' : 'headers';
@@ -112,14 +114,16 @@ export class ProvenanceService {
     if (erasure !== null || pages?.lastErasure !== lastErasure) this.cache.delete(row.snapshotId);
     const snapshot = requireContent(row);
     const { path, status, evidenceId, limit } = request;
-    const asked = JSON.stringify([path, status, evidenceId, from, limit]);
+    const asked = JSON.stringify([path, status, evidenceId, from, limit, visible]);
     const known = this.cache.get(snapshot.snapshotId)?.pages.get(asked);
     if (known !== undefined) return { snapshot, ...known };
 
     const found = await this.origins.find(reader, snapshot, storedOrigins);
     if (found === null) throw notStored();
+    const shown = await this.shown.show(reader, snapshot, visible);
     const page = await this.work.run(reader, 'list_provenance', {
       text: snapshot.envelope ?? '{}',
+      shown: visible === null ? null : shown.envelope,
       origins: found.origins,
       path,
       status,
@@ -129,13 +133,14 @@ export class ProvenanceService {
       maxBytes: PAGE_BYTES,
     });
     const versions = await this.versions(subject, page.leaves);
-    const authors = new Map(found.authors).set(snapshotVersion, page.changedBy);
+    // The author stands in the part of a version that paths do not show.
+    const authors = page.changedBy === null ? null : new Map(found.authors).set(snapshotVersion, page.changedBy);
     let isFinal = found.authors.size === 0;
     const items = page.leaves.map((leaf) => {
       const made = versions.get(leaf.sinceVersion);
       if (made === undefined) throw new Error(`version ${leaf.sinceVersion} of a leaf does not exist`);
       const { createdAt, generatedAt, changedBy, ...writer } = made;
-      const author = changedBy ?? authors.get(leaf.sinceVersion);
+      const author = authors === null ? 'null' : (changedBy ?? authors.get(leaf.sinceVersion));
       isFinal &&= author !== undefined;
       return textOf({ ...leaf, ...writer, since: { createdAt, generatedAt }, changedBy: author ?? 'null' });
     });

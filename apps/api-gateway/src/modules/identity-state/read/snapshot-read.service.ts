@@ -7,15 +7,15 @@ import {
   type Reader,
   RULES,
   type SubjectRef,
+  type Visible,
 } from '@iss/domain';
 import {
   type AsOf,
   READ_RULES,
-  type SnapshotRecord,
+  openSnapshot,
   SnapshotReadStore,
   type SnapshotRow,
   type SnapshotTarget,
-  type SubjectDisclosure,
   type Wanted,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
@@ -24,8 +24,9 @@ import { requireContent } from '../../../access/erased';
 import { noSuchVersion, notFound, ReadAccess } from '../../../access/read-access';
 import type { Asker } from '../../../runtime/asker';
 import { Work } from '../../../runtime/work';
+import { type ShownSnapshot, ShownSnapshots } from '../snapshot/shown-snapshots';
 import { openingFor, SnapshotVerifier, type VerifiedSnapshot, type VerifyOptions } from '../snapshot/snapshot-verifier';
-import { VersionTimeService } from '../snapshot/version-time.service';
+import { type OfLatest, VersionTimeService } from '../snapshot/version-time.service';
 
 export type { SnapshotTarget };
 
@@ -35,10 +36,10 @@ export interface ReadOptions extends VerifyOptions {
   via: DisclosureWay;
 }
 
-/** The rule for a read, and its disclosure if its own statement does not return it. */
+/** The rule for a read, and how it shows the version if its own statement cannot know that. */
 interface Reading {
   right: AccessRule;
-  disclosure: SubjectDisclosure | null;
+  ofLatest: OfLatest | null;
 }
 
 /**
@@ -52,6 +53,7 @@ export class SnapshotReadService {
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
     private readonly verifier: SnapshotVerifier,
+    private readonly shown: ShownSnapshots,
     private readonly work: Work,
     private readonly times: VersionTimeService,
   ) {}
@@ -70,7 +72,7 @@ export class SnapshotReadService {
     const rights = { latest: RULES.readLatestAsOf, older: RULES.readVersion };
     const { version, right, ofLatest } = await this.times.asOf(reader, subject, asOf, (which) => rights[which]);
     const target = { kind: 'version', subject, version, asLatest: right === rights.latest } as const;
-    return this.verified(reader, target, { right, disclosure: ofLatest }, options);
+    return this.verified(reader, target, { right, ofLatest }, options);
   }
 
   /** Returns the latest snapshot of a subject, or that of a moment, with a summary of its envelope. */
@@ -94,19 +96,29 @@ export class SnapshotReadService {
     wanted: Wanted,
     via: DisclosureWay,
   ): Promise<SnapshotRow> {
-    const snapshot = await this.find(reader, target, usual(target), wanted, via);
-    if (snapshot === null) throw notFound();
-    return snapshot;
+    const { row } = await this.find(reader, target, usual(target), wanted, via);
+    if (row === null) throw notFound();
+    return row;
   }
 
-  /** Returns a snapshot with its envelope, without verification. Returns null if its hash equals `hash`. */
+  /**
+   * Returns a snapshot with its envelope, without verification. Returns null if its hash equals `hash`, and the reader may
+   * see all of it.
+   */
   async readUnless(
     reader: Reader & Asker,
     target: SnapshotTarget,
     hash: Buffer | undefined,
-  ): Promise<SnapshotRecord | null> {
-    const snapshot = await this.find(reader, target, usual(target), { envelope: true, unlessHash: hash }, 'snapshot');
-    return snapshot === null ? null : requireContent(snapshot);
+  ): Promise<ShownSnapshot | null> {
+    const { row, visible } = await this.find(
+      reader,
+      target,
+      usual(target),
+      { envelope: true, unlessHash: hash },
+      'snapshot',
+    );
+    if (row !== null) return this.shown.show(reader, requireContent(row), visible);
+    return visible === null ? null : this.readUnless(reader, target, undefined);
   }
 
   private async verified(
@@ -116,10 +128,13 @@ export class SnapshotReadService {
     options: ReadOptions,
   ): Promise<VerifiedSnapshot> {
     const wanted = { envelope: options.withEnvelope || options.verify !== 'none' };
-    const found = await this.find(reader, target, reading, wanted, options.via);
-    if (found === null) throw notFound();
-    const snapshot = requireContent(found, openingFor(options, options.withEnvelope));
-    return { snapshot, verification: await this.verifier.verify(reader, snapshot, options) };
+    const { row, visible } = await this.find(reader, target, reading, wanted, options.via);
+    if (row === null) throw notFound();
+    // A view can only be made of an intact text.
+    const open = visible === null ? openingFor(options, options.withEnvelope) : openSnapshot;
+    const snapshot = requireContent(row, open);
+    const verification = await this.verifier.verify(reader, snapshot, options);
+    return { snapshot: await this.shown.show(reader, snapshot, visible), verification };
   }
 
   private async find(
@@ -128,17 +143,17 @@ export class SnapshotReadService {
     reading: Reading,
     wanted: Wanted,
     via: DisclosureWay,
-  ): Promise<SnapshotRow | null> {
+  ): Promise<{ row: SnapshotRow | null; visible: Visible }> {
     const { facts, snapshot, version, ...read } = await this.snapshots.read(reader, target, wanted);
     // An id cannot be guessed, so an unknown one is 404 for any member.
     const isUnknownId = target.kind === 'id' && version === null;
-    this.access.require(reader, facts, isUnknownId ? { role: reading.right.role } : reading.right);
+    const byFacts = this.access.require(reader, facts, isUnknownId ? { role: reading.right.role } : reading.right);
     if (version === null) throw await this.unknown(reader, target, facts);
     // Only the hashes of an erased version are shown.
     const way = snapshot === null || snapshot.erasure === null ? via : 'headers';
-    const disclosure = reading.disclosure ?? read.disclosure;
+    const { disclosure, visible } = reading.ofLatest ?? { disclosure: read.disclosure, visible: byFacts };
     if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, way);
-    return snapshot;
+    return { row: snapshot, visible };
   }
 
   /** Creates the error for an unknown version. It tells the owner which version is the latest. */
@@ -152,5 +167,5 @@ export class SnapshotReadService {
 }
 
 function usual({ kind }: SnapshotTarget): Reading {
-  return { right: READ_RULES[kind], disclosure: null };
+  return { right: READ_RULES[kind], ofLatest: null };
 }

@@ -16,6 +16,7 @@ import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker, Charged } from '../../../runtime/asker';
 import { isLarge, Work } from '../../../runtime/work';
 import { NewestVersions } from './newest-versions';
+import type { ShownSnapshot } from './shown-snapshots';
 
 export interface VerifyOptions {
   verify: VerifyMode;
@@ -24,7 +25,7 @@ export interface VerifyOptions {
 }
 
 export interface VerifiedSnapshot {
-  snapshot: SnapshotRecord;
+  snapshot: ShownSnapshot;
   verification: Verification | undefined;
 }
 

@@ -1,8 +1,9 @@
-import type { EnvelopeSummary, Verification } from '@iss/domain';
+import { type EnvelopeSummary, hashText, type Verification } from '@iss/domain';
 import type { SnapshotRecord, SnapshotTarget } from '@iss/persistence';
 import { SnapshotProof, type SnapshotView } from '@iss/contract';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
 import { type Caching, JsonText } from '../../../http/answer/json-text';
+import type { PartialContent, ShownSnapshot } from './shown-snapshots';
 
 export type Reuse = 'immutable' | 'revalidate';
 
@@ -21,22 +22,22 @@ export const CACHE_CONTROL: Record<Reuse, string> = {
 /**
  * Returns a snapshot as JSON text: the header, then the stored envelope unchanged (specification, "Snapshot header").
  */
-export function snapshotText(snapshot: SnapshotRecord, view: SnapshotView, verification?: Verification): string {
-  const header = headerText(snapshot);
-  const envelope = view === 'full' && snapshot.envelope !== null ? `,"envelope":${snapshot.envelope}` : '';
-  return `${header}${envelope}${verificationText(verification)}}`;
+export function snapshotText(snapshot: ShownSnapshot, view: SnapshotView, verification?: Verification): string {
+  const isFull = view === 'full' && snapshot.envelope !== null;
+  const envelope = isFull ? `,"envelope":${snapshot.envelope}` : '';
+  return `${headerText(snapshot)}${envelope}${partialText(snapshot.partial, isFull)}${verificationText(verification)}}`;
 }
 
 /** Returns the response to a read of one snapshot. */
 export function snapshotAnswer(
-  snapshot: SnapshotRecord,
+  snapshot: ShownSnapshot,
   view: SnapshotView,
   reuse: Reuse,
   verification?: Verification,
 ): JsonText {
   const caching = cachingOf(snapshot, view, reuse, verification);
-  const { envelope, envelopeHash: hash } = snapshot;
-  if (view === 'header' || envelope === null || hash === null) {
+  const { envelope, envelopeHash: hash, partial } = snapshot;
+  if (view === 'header' || envelope === null || hash === null || partial !== null) {
     return new JsonText(snapshotText(snapshot, view, verification), caching);
   }
   const before = `${headerText(snapshot)},"envelope":`;
@@ -45,7 +46,7 @@ export function snapshotAnswer(
 
 /** Returns the current state of a subject, from its latest snapshot (specification, "Snapshot reads"). */
 export function summaryAnswer(
-  snapshot: SnapshotRecord,
+  snapshot: ShownSnapshot,
   summary: EnvelopeSummary,
   verification?: Verification,
 ): JsonText {
@@ -60,7 +61,8 @@ export function summaryAnswer(
       has_audit: summary.hasAudit,
     },
   });
-  const text = `${head.slice(0, -1)},"identity":${summary.attributes}${verificationText(verification)}}`;
+  const more = `${partialText(snapshot.partial, false)}${verificationText(verification)}`;
+  const text = `${head.slice(0, -1)},"identity":${summary.attributes}${more}}`;
   return new JsonText(text, cachingOf(snapshot, 'summary', 'revalidate', verification));
 }
 
@@ -71,23 +73,34 @@ export function proofAnswer(snapshot: Omit<SnapshotRecord, 'envelope'>): JsonTex
 }
 
 /**
- * Returns caching headers with an ETag of hash and view. Returns none for a verified response, which each request must
+ * Returns caching headers with an ETag of hash, view and visible paths. Returns none for a verified response, which each request must
  * verify again; for a version imported without hashes, which may still get them; and for an erased one.
  */
 function cachingOf(
-  snapshot: Omit<SnapshotRecord, 'envelope'>,
+  snapshot: Omit<SnapshotRecord, 'envelope'> & { partial?: PartialContent | null },
   view: SnapshotView | 'summary' | 'proof',
   reuse: Reuse,
   verification?: Verification,
 ): Caching | undefined {
   const isSealed = snapshot.envelopeHash !== null && (snapshot.prevHash !== null || snapshot.snapshotVersion === 1);
   if (verification !== undefined || !isSealed || snapshot.erasure !== null) return undefined;
-  return { etag: `"${snapshot.envelopeHash}.${view}"`, cacheControl: CACHE_CONTROL[reuse] };
+  const part = snapshot.partial ? `.${hashText(JSON.stringify(snapshot.partial.paths))}` : '';
+  return { etag: `"${snapshot.envelopeHash}.${view}${part}"`, cacheControl: CACHE_CONTROL[reuse] };
 }
 
 /** Returns the header as JSON text without the closing brace. */
 function headerText(snapshot: SnapshotRecord): string {
   return JSON.stringify(snapshotHeaderView(snapshot)).slice(0, -1);
+}
+
+/** Returns the members that say which part of a version is shown, and prove it; empty if everything is shown. */
+export function partialText(partial: PartialContent | null, withView: boolean): string {
+  if (partial === null) return '';
+  const { paths, view, isChanged } = partial;
+  const members = { partial: true, disclosed_paths: paths, ...(isChanged === undefined ? {} : { changed: isChanged }) };
+  const text = `,${JSON.stringify(members).slice(1, -1)}`;
+  if (!withView || view === null) return text;
+  return `${text},"view":{"payload":${view.payload},"disclosures":${JSON.stringify(view.disclosures)}}`;
 }
 
 function verificationText(verification: Verification | undefined): string {

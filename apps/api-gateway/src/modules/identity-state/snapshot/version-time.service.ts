@@ -1,4 +1,4 @@
-import { type AccessRule, DomainError, type Reader, RULES, type SubjectRef } from '@iss/domain';
+import { type AccessRule, DomainError, type Reader, RULES, type SubjectRef, type Visible } from '@iss/domain';
 import {
   type AsOf,
   type SubjectDisclosure,
@@ -8,6 +8,12 @@ import {
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { notFound, ReadAccess } from '../../../access/read-access';
+
+/** How the latest version is shown by a read of a moment. */
+export interface OfLatest {
+  disclosure: SubjectDisclosure | null;
+  visible: Visible;
+}
 
 /** Finds the versions of a subject by time. */
 @Injectable()
@@ -19,7 +25,7 @@ export class VersionTimeService {
 
   /**
    * Returns the version that was the newest at that moment, and the rule under which it is read, from `rightTo`. For
-   * the latest version, also returns the disclosure of a read under `RULES.readLatestAsOf`. Throws `forbidden`, and
+   * the latest version, also returns how a read under `RULES.readLatestAsOf` shows it. Throws `forbidden`, and
    * `not_found` with the time of the first version.
    */
   async asOf(
@@ -27,13 +33,13 @@ export class VersionTimeService {
     subject: SubjectRef,
     asOf: AsOf,
     rightTo: (which: 'latest' | 'older') => AccessRule,
-  ): Promise<{ version: number; right: AccessRule; ofLatest: SubjectDisclosure | null }> {
+  ): Promise<{ version: number; right: AccessRule; ofLatest: OfLatest | null }> {
     const { facts, disclosure, headVersion, version, firstAt } = await this.times.versionAsOf(reader, subject, asOf);
     const isLatest = version !== null && version === headVersion;
     // For a subject without versions, the rule for the latest version decides.
     const right = rightTo(isLatest || headVersion === null ? 'latest' : 'older');
-    this.access.require(reader, facts, right);
-    if (version !== null) return { version, right, ofLatest: isLatest ? disclosure : null };
+    const visible = this.access.require(reader, facts, right);
+    if (version !== null) return { version, right, ofLatest: isLatest ? { disclosure, visible } : null };
     throw firstAt === null ? notFound() : tooEarly(asOf, firstAt, await this.isEffective(reader, subject, asOf));
   }
 
