@@ -18,6 +18,10 @@ export type PendingGrantStatus = (typeof PENDING_GRANT_STATUSES)[number];
 export const UPDATE_STATUSES = ['proposed', 'applied', 'withdrawn'] as const;
 export type UpdateStatus = (typeof UPDATE_STATUSES)[number];
 
+/** Why a version differs from the previous one: the world changed, or an error was corrected. */
+export const CHANGE_KINDS = ['change', 'correction'] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
 export const REFRESH_REQUEST_STATUSES = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'] as const;
 export type RefreshRequestStatus = (typeof REFRESH_REQUEST_STATUSES)[number];
 

@@ -1,4 +1,4 @@
-import { DomainError, parseJson, readPatch, type SubjectRef } from '@iss/domain';
+import { type ChangeKind, DomainError, parseJson, readPatch, type SubjectRef } from '@iss/domain';
 import { ProposeSubjectUpdateBody, ProposeUpdateBody, VARIANT_B_OPS } from '@iss/contract';
 
 /** A proposal from either path family. */
@@ -11,6 +11,7 @@ export interface Proposal {
   patchOps: string;
   /** JSON Pointer of the operations in the request's body. Problems are named below it. */
   at: string;
+  changeKind: ChangeKind;
   requestId: string | null;
   initiatedBy: string | null;
 }
@@ -43,6 +44,7 @@ function proposalOf(body: ProposeUpdateBody, maxOperations: number): Proposal {
     baseSnapshotVersion: body.base_snapshot_version,
     patchOps: readPatch({ ops: body.patch_ops, at, maxOperations }),
     at,
+    changeKind: body.change_kind ?? 'change',
     requestId: body.request_id ?? null,
     initiatedBy: body.initiated_by ?? null,
   };
@@ -65,6 +67,7 @@ function subjectProposalOf(subject: SubjectRef, body: ProposeSubjectUpdateBody, 
     baseSnapshotVersion: body.base_snapshot_version,
     patchOps: readPatch({ ops: body.patch_ops, at, allowedOps: VARIANT_B_OPS, maxOperations }),
     at,
+    changeKind: body.change_kind ?? 'change',
     requestId: body.request_id ?? null,
     initiatedBy: null,
   };

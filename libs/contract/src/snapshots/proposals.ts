@@ -1,6 +1,7 @@
 import { type PatchOperation, patchOperation, patchOperationSchema } from '@iss/domain';
 import { arrayWith, line, subjectId, subjectType, uuid, version } from '../describe/fields';
 import { EXAMPLE_IDS } from '../describe/example-ids';
+import { changeKind } from './snapshot-header';
 import { alias } from '../describe/field';
 import { body, type SentOf } from '../describe/shape';
 
@@ -14,6 +15,7 @@ export const PATCH_EXAMPLE = [{ op: 'replace', path: '/attributes/legal/legal_na
 const patchOps = patchOperations.example(PATCH_EXAMPLE);
 
 const proposed = {
+  change_kind: changeKind.optional().byDefault('change').example('correction'),
   subject_id: subjectId.example('acme-corp'),
   base_snapshot_version: baseVersion.example(1),
   request_id: requestId
@@ -42,6 +44,7 @@ export const ProposeUpdateBody = body(
     patch_ops: patchOps.described('RFC 6902 operations; all six are allowed.'),
     operations: alias('patch_ops'),
     ops: alias('patch_ops'),
+    change_kind: proposed.change_kind,
     request_id: proposed.request_id,
     initiated_by: initiator.optional().example('registry-sync'),
     initiator: alias('initiated_by'),
@@ -64,6 +67,7 @@ export const ProposeSubjectUpdateBody = body(
     patch_ops: arrayWith(patchOperationSchema('SubjectPatchOperation', VARIANT_B_OPS))
       .described('RFC 6902 operations: add, replace, remove.')
       .example(PATCH_EXAMPLE),
+    change_kind: proposed.change_kind,
     request_id: proposed.request_id,
   },
   { rename: { summary: RENAME, value: PROPOSAL_EXAMPLE } },

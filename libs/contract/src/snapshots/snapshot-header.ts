@@ -1,11 +1,16 @@
+import { CHANGE_KINDS } from '@iss/domain';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { hash, principalId, sentTime, SubjectRef, text, time, uuid, version } from '../describe/fields';
+import { hash, oneOf, principalId, sentTime, SubjectRef, text, time, uuid, version } from '../describe/fields';
 import { part, view, type ViewOf } from '../describe/view';
 
 export const ErasedMark = part({
   erasure_id: uuid.described('The erasure.'),
   erased_at: time.described('When the content was destroyed.'),
 });
+
+export const changeKind = oneOf(CHANGE_KINDS).described(
+  '`correction` if the version corrects an error; `change` if the world changed.',
+);
 
 /** The writer of a version, as the service knows it. */
 export const WRITER = {
@@ -24,6 +29,7 @@ export const SnapshotHeader = view('SnapshotHeader', {
   snapshot_version: version,
   generated_at: sentTime.described('When the writer made the snapshot.'),
   created_at: time.described('When the service stored the version.'),
+  change_kind: changeKind,
   envelope_hash: hash
     .nullable()
     .described(
@@ -45,6 +51,7 @@ export const SNAPSHOT_HEADER_EXAMPLE: SnapshotHeader = {
   snapshot_id: EXAMPLE_IDS.snapshot_id,
   snapshot_version: 1,
   generated_at: '2026-01-15T09:30:00Z',
+  change_kind: 'change',
   created_at: '2026-01-15T09:30:00.412Z',
   envelope_hash: '7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219',
   prev_hash: null,

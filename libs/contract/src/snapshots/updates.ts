@@ -12,7 +12,7 @@ import {
   requestId,
 } from './proposals';
 import { answer, operations, type Responses } from '../describe/operation';
-import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from './snapshot-header';
+import { changeKind, SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from './snapshot-header';
 import { query, type SentOf } from '../describe/shape';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { Envelope, ENVELOPE_EXAMPLE } from './snapshots';
@@ -33,6 +33,7 @@ export const Update = view('Update', {
     .asText()
     .nullable()
     .described('The operations as they were sent. Null if a version that they changed or created was erased.'),
+  change_kind: changeKind,
   status,
   request_id: requestId,
   initiated_by: initiator,
@@ -82,6 +83,7 @@ export const PROPOSED = Update.of({
   baseSnapshotId: EXAMPLE_IDS.snapshot_id,
   baseSnapshotVersion: 1,
   patchOps: JSON.stringify(PATCH_EXAMPLE),
+  changeKind: 'change',
   status: 'proposed',
   requestId: 'req-0001',
   initiatedBy: null,

@@ -2,6 +2,7 @@ import { type Envelope, validateEnvelope } from '../envelope/envelope';
 import { type SearchTerms, searchTermsOf } from '../envelope/search-terms';
 import { parseJson } from '../json/parse';
 import { isEvidenceMissing } from '../provenance/trace';
+import type { ChangeKind } from '../statuses';
 import type { SubjectRef } from '../subject-ref';
 import { seal, type Sealed } from './seal';
 
@@ -11,6 +12,7 @@ export interface EnvelopeHeader extends SubjectRef {
   snapshotId: string;
   snapshotVersion: number;
   generatedAt: string;
+  changeKind: ChangeKind;
 }
 
 export interface SealedEnvelope extends Sealed {
@@ -34,7 +36,7 @@ export function readEnvelope({ bytes, maxDepth }: { bytes: Uint8Array; maxDepth:
 }
 
 export function sealEnvelope(envelope: Envelope): SealedEnvelope {
-  const { subject, snapshot_id, snapshot_version, generated_at } = envelope;
+  const { subject, snapshot_id, snapshot_version, generated_at, change_kind } = envelope;
   return {
     ...seal(envelope),
     header: {
@@ -43,6 +45,7 @@ export function sealEnvelope(envelope: Envelope): SealedEnvelope {
       snapshotId: snapshot_id.toLowerCase(),
       snapshotVersion: snapshot_version,
       generatedAt: generated_at,
+      changeKind: change_kind ?? 'change',
     },
     terms: searchTermsOf(envelope),
   };

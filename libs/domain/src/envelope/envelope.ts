@@ -2,6 +2,7 @@ import { DomainError, type ErrorDetail } from '../errors';
 import { MAX_PROBLEMS } from '../limits';
 import { formatPointer, isPointer, POINTER_PATTERN } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+import { CHANGE_KINDS } from '../statuses';
 import {
   anyObject,
   anyText,
@@ -248,6 +249,12 @@ const structure = objectOf({
     described(
       'The attribution: maps a JSON Pointer (`/attributes/…`) to the evidence that supports the value there.',
       mapOf(pointer, arrayOf(evidenceRef)),
+    ),
+  ),
+  change_kind: optional(
+    described(
+      '`correction` if the version corrects an error. Absent or `change`: the world changed.',
+      enumOf(CHANGE_KINDS),
     ),
   ),
   diff: optional(

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { againstPolicy, type EvidencePolicy, policyProblems } from '../provenance/evidence-policy';
 import type { KnownOrigins } from '../provenance/origins';
 import { traceVersion, type TracedVersion } from '../provenance/trace';
+import type { ChangeKind } from '../statuses';
 import { type Envelope, validateEnvelope } from './envelope';
 import { requirePatchAllowed } from './protected-roots';
 
@@ -46,6 +47,7 @@ export interface PatchedLimits {
 export interface NextEnvelope {
   snapshotVersion: number;
   generatedAt: string;
+  changeKind: ChangeKind;
   audit: JsonObject;
   /** The snapshot's id is derived from this and the operations. */
   id: { subject_type: string; subject_id: string; base_snapshot_id: string };
@@ -87,13 +89,15 @@ export interface MadeVersion extends SealedEnvelope {
 export function applyUpdate({ next, baseOrigins, ...patch }: UpdateToMake): MadeVersion {
   const applied = apply(patch);
   const ops = plain(applied.operations);
-  const { snapshotVersion, generatedAt, audit, id, idSecret } = next;
+  const { snapshotVersion, generatedAt, changeKind, audit, id, idSecret } = next;
+  const { change_kind: _, ...result } = applied.result;
   const envelope: JsonObject = {
-    ...applied.result,
+    ...result,
     snapshot_id: deriveSnapshotId(idSecret, { ...id, patch_ops: ops }),
     snapshot_version: snapshotVersion,
     generated_at: generatedAt,
     audit,
+    ...(changeKind === 'change' ? {} : { change_kind: changeKind }),
     diff: { format: 'rfc6902', ops },
   };
   const sealed = sealEnvelope(requireValid(envelope, applied, patch));

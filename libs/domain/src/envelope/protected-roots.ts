@@ -10,6 +10,7 @@ export const PROTECTED_ROOTS: readonly string[] = [
   'generated_at',
   'subject',
   'audit',
+  'change_kind',
   'diff',
 ];
 

@@ -7,6 +7,7 @@ export function snapshotHeaderView(snapshot: Omit<SnapshotRecord, 'envelope'>): 
     snapshot_id: snapshot.snapshotId,
     snapshot_version: snapshot.snapshotVersion,
     generated_at: snapshot.generatedAt,
+    change_kind: snapshot.changeKind,
     created_at: snapshot.createdAt.toISOString(),
     envelope_hash: snapshot.envelopeHash,
     prev_hash: snapshot.prevHash,

@@ -1,4 +1,4 @@
-import type { SubjectRef } from '@iss/domain';
+import type { ChangeKind, SubjectRef } from '@iss/domain';
 
 /**
  * A stored snapshot. `envelope` is the canonical text that was hashed. It is null if only the header was requested, and after an
@@ -8,6 +8,7 @@ export interface SnapshotRecord extends SubjectRef {
   snapshotId: string;
   snapshotVersion: number;
   generatedAt: string;
+  changeKind: ChangeKind;
   createdAt: Date;
   envelopeHash: string | null;
   prevHash: string | null;

@@ -1,5 +1,6 @@
 import {
   type AccessFacts,
+  type ChangeKind,
   type EvidencePolicy,
   type IdentifierTerm,
   newEventId,
@@ -17,6 +18,7 @@ export interface SnapshotToWrite extends SubjectRef {
   snapshotId: string;
   snapshotVersion: number;
   generatedAt: string;
+  changeKind: ChangeKind;
   /** RFC 8785 text. */
   envelope: string;
   /** Lowercase hex SHA-256 of `envelope`. */

@@ -59,10 +59,10 @@ new_identifier AS (
 -- parameter arrays. If they were unnested, every join and sort would copy them.
 new_snapshot AS (
   INSERT INTO snapshots
-    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, envelope_hash,
-     prev_hash, envelope)
+    (subject_key, snapshot_version, snapshot_id, tenant_id, created_at, written_by, write_request_id, generated_at, change_kind,
+     envelope_hash, prev_hash, envelope)
   SELECT subject_key, snapshot_version, snapshot_id, tenant_id, created_at, principal_id, (:inputs.requestId::text[])[ord],
-         (:inputs.generatedAt::text[])[ord],
+         (:inputs.generatedAt::text[])[ord], (:inputs.changeKind::text[])[ord],
          decode((:inputs.envelopeHash::text[])[ord], 'hex'), decode((:inputs.prevHash::text[])[ord], 'hex'),
          (:inputs.envelope::text[])[ord]
     FROM ready

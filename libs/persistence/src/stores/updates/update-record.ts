@@ -1,4 +1,4 @@
-import type { SubjectRef, UpdateStatus } from '@iss/domain';
+import type { ChangeKind, SubjectRef, UpdateStatus } from '@iss/domain';
 
 /** A stored update. `patchOps` is canonical JSON text; null if it was erased with its base or the version that it made. */
 export interface UpdateRecord extends SubjectRef {
@@ -7,6 +7,7 @@ export interface UpdateRecord extends SubjectRef {
   baseSnapshotId: string;
   baseSnapshotVersion: number;
   patchOps: string | null;
+  changeKind: ChangeKind;
   status: UpdateStatus;
   requestId: string | null;
   initiatedBy: string | null;

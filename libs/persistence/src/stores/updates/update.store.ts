@@ -1,4 +1,4 @@
-import type { AccessFacts, Actor, EvidencePolicy, SubjectRef, UpdateStatus } from '@iss/domain';
+import type { AccessFacts, Actor, ChangeKind, EvidencePolicy, SubjectRef, UpdateStatus } from '@iss/domain';
 import { newEventId } from '@iss/domain';
 import { type CapName, type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
@@ -20,6 +20,7 @@ export interface UpdateToPropose extends SubjectRef {
   baseSnapshotId: string;
   baseSnapshotVersion: number;
   patchOps: string;
+  changeKind: ChangeKind;
   requestId: string | null;
   initiatedBy: string | null;
   /** The evidence policy by which the dry run was checked. */

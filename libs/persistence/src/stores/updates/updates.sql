@@ -7,6 +7,7 @@
   @u.base_snapshot_id AS "@group.baseSnapshotId",
   @u.base_snapshot_version AS "@group.baseSnapshotVersion",
   @patch_ops AS "@group.patchOps",
+  @u.change_kind AS "@group.changeKind",
   @u.status AS "@group.status",
   @u.request_id AS "@group.requestId",
   @u.initiated_by AS "@group.initiatedBy",
@@ -47,9 +48,9 @@ WITH facts AS MATERIALIZED (
 ),
 inserted AS (
   INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops,
-                       request_id, initiated_by, proposed_by)
+                       change_kind, request_id, initiated_by, proposed_by)
   SELECT update_id, tenant_id, subject_key, (:inputs.baseSnapshotId::uuid[])[ord], base_snapshot_version,
-         (:inputs.patchOps::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
+         (:inputs.patchOps::text[])[ord], (:inputs.changeKind::text[])[ord], request_id, (:inputs.initiatedBy::text[])[ord], principal_id
     FROM facts f
    WHERE member_status = 'active' AND role IN (@roles(proposeUpdate)) AND owns_subject
      AND head_version = base_snapshot_version AND tenant_policy = evidence_policy

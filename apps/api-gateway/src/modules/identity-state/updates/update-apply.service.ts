@@ -111,6 +111,7 @@ export class UpdateApplyService {
       next: {
         snapshotVersion: update.baseSnapshotVersion + 1,
         generatedAt: now,
+        changeKind: update.changeKind,
         audit: {
           created_by: actor.principalId,
           created_at: now,

@@ -75,6 +75,7 @@ export class UpdateService {
         baseSnapshotId: head.snapshotId,
         baseSnapshotVersion: head.snapshotVersion,
         patchOps,
+        changeKind: proposal.changeKind,
         requestId: proposal.requestId,
         initiatedBy: proposal.initiatedBy,
         evidencePolicy: policy,
@@ -158,6 +159,7 @@ function isSameProposal(update: UpdateRecord, proposal: Proposal): boolean {
     update.baseSnapshotVersion === proposal.baseSnapshotVersion &&
     (proposal.baseSnapshotId === null || sameUuid(update.baseSnapshotId, proposal.baseSnapshotId)) &&
     update.patchOps === proposal.patchOps &&
+    update.changeKind === proposal.changeKind &&
     update.initiatedBy === proposal.initiatedBy
   );
 }
