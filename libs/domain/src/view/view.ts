@@ -183,9 +183,9 @@ class View {
       for (const inner of part.disclosures) disclosures.push(inner);
     }
     const count = Math.max(LEAST_DIGESTS, 2 ** Math.ceil(Math.log2(digests.length)));
-    for (let index = digests.length; index < count; index++) {
-      digests.push(this.hmac(`decoy ${index} ${pointer}`).toString('base64url'));
-    }
+    if (digests.length === count) return { digests, disclosures };
+    const decoy = this.hmac(`decoys ${pointer}`).toString('hex');
+    for (let index = digests.length; index < count; index++) digests.push(hash('sha256', `${decoy}${index}`, 'base64url'));
     return { digests, disclosures };
   }
 
