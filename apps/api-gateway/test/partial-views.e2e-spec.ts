@@ -39,7 +39,12 @@ beforeAll(async () => {
       generated_at: `2026-01-0${version}T00:00:00Z`,
       attributes: attributesOf(version),
       evidence: [
-        { evidence_id: 'ev-1', evidence_type: 'register', source: `${SHOWN} register`, captured_at: '2026-01-01T00:00:00Z' },
+        {
+          evidence_id: 'ev-1',
+          evidence_type: 'register',
+          source: `${SHOWN} register`,
+          captured_at: '2026-01-01T00:00:00Z',
+        },
         { evidence_id: `${HIDDEN}-ev`, evidence_type: 'file', source: HIDDEN, captured_at: '2026-01-01T00:00:00Z' },
       ],
       attribute_paths: {
@@ -77,7 +82,8 @@ const get = (path: string, status = 200) => world.gateway.as('bob', 'get', path)
 function saidBy({ text, headers, body }: Response): string {
   const decoded: string[] = [];
   JSON.stringify(body ?? null, (_, value) => {
-    if (typeof value === 'string' && value.length > 20) decoded.push(Buffer.from(value, 'base64url').toString('latin1'));
+    if (typeof value === 'string' && value.length > 20)
+      decoded.push(Buffer.from(value, 'base64url').toString('latin1'));
     return value;
   });
   for (const line of (text ?? '').split(/[",\n]/)) decoded.push(Buffer.from(line, 'base64url').toString('latin1'));
@@ -92,10 +98,21 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   getLatestSnapshot: ['', 'view=header', 'verify=hash', 'as_of=2026-01-02&basis=effective'],
   getSnapshotVersion: ['', 'verify=chain&depth=all'],
   getSnapshot: ['', 'verify=hash'],
-  listSnapshots: ['view=full', 'view=full&order=asc&verify=chain', 'from=2026-01-01&to=2026-01-03&basis=effective&view=full'],
+  listSnapshots: [
+    'view=full',
+    'view=full&order=asc&verify=chain',
+    'from=2026-01-01&to=2026-01-03&basis=effective&view=full',
+  ],
   listHistory: ['', 'view=full&limit=2'],
   exportSnapshots: ['', 'as_of=2026-01-02&basis=effective'],
-  getProvenance: ['', 'version=2', 'limit=1', 'evidence_status=missing', `evidence_id=${HIDDEN}-ev`, 'path=/attributes/legal'],
+  getProvenance: [
+    '',
+    'version=2',
+    'limit=1',
+    'evidence_status=missing',
+    `evidence_id=${HIDDEN}-ev`,
+    'path=/attributes/legal',
+  ],
   listAccessibleSubjects: ['', 'q=v1sible', 'q=h1dden', `identifier=vat:${HIDDEN}-vat`, `identifier=lei:${SHOWN}-lei`],
 };
 const queriesOf = (id: string): readonly string[] => QUERIES[id.replace(/AcrossTenants$/, '')] ?? [''];
@@ -149,7 +166,9 @@ it.each<[string, string]>([
 });
 
 it('shows the owner everything', async () => {
-  const { text } = await world.gateway.as('reader', 'get', BETA.replace('beta', 'acme') + '/snapshots/latest').expect(200);
+  const { text } = await world.gateway
+    .as('reader', 'get', BETA.replace('beta', 'acme') + '/snapshots/latest')
+    .expect(200);
   expect(text).toContain(HIDDEN);
   expect(text).not.toContain('partial');
 });

@@ -19,6 +19,7 @@ const BASE = {
 const NEXT = {
   snapshotVersion: 2,
   generatedAt: '2026-01-16T09:30:00Z',
+  changeKind: 'change' as const,
   audit: { created_by: 'b', created_at: '2026-01-16T09:30:00Z', source: 'entity_state_update' },
   id: { subject_type: 'organization', subject_id: 'acme', base_snapshot_id: BASE.snapshot_id },
   idSecret: 'secret',
@@ -111,3 +112,15 @@ function attributesOf(envelope: unknown): JsonObject {
   if (!isJsonObject(attributes ?? null)) throw new Error('no attributes');
   return Object(attributes);
 }
+
+it('marks a correction, and only that version', () => {
+  const rename: PatchOperation[] = [{ op: 'add', path: '/attributes/note', value: 'x' }];
+  const made = (change: object, base = canonicalize(BASE)) =>
+    applyUpdate({ ...toPatch(rename), base, next: { ...NEXT, ...change }, baseOrigins: { origins: null } });
+  const correction = made({ changeKind: 'correction' });
+  expect(correction.header.changeKind).toBe('correction');
+  expect(parseStoredJson(correction.text)).toMatchObject({ change_kind: 'correction' });
+  const change = made({ snapshotVersion: 3 }, correction.text);
+  expect(change.header.changeKind).toBe('change');
+  expect(parseStoredJson(change.text)).not.toHaveProperty('change_kind');
+});

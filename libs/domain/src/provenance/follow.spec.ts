@@ -8,7 +8,15 @@ import { followAttribution } from './follow';
 import { listProvenance } from './provenance';
 import { traceVersion } from './trace';
 
-const EVERYTHING = { path: '/attributes', from: 0, limit: 1e6, maxBytes: 1e9, status: null, evidenceId: null };
+const EVERYTHING = {
+  path: '/attributes',
+  from: 0,
+  limit: 1e6,
+  maxBytes: 1e9,
+  status: null,
+  evidenceId: null,
+  shown: null,
+};
 
 type Owner = { id: string; name: string; share: number };
 const referenceTo = (id: string): JsonValue => ({ evidence_id: id, evidence_type: 'extract' });

@@ -40,6 +40,7 @@ function leavesOf(versions: readonly JsonObject[]): readonly LeafProvenance[] {
     path: '/attributes',
     status: null,
     evidenceId: null,
+    shown: null,
     from: 0,
     limit: 1e6,
     maxBytes: 1e9,
@@ -191,6 +192,7 @@ describe('paging', () => {
       path,
       status: null,
       evidenceId: null,
+      shown: null,
       from,
       limit,
       maxBytes,
@@ -318,4 +320,30 @@ test('one change among thousands of leaves takes a few bytes', () => {
   const attributes = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, at]));
   const [from, to] = [envelope({ attributes }), envelope({ attributes: { ...attributes, k2500: 'x' } })];
   expect(traceVersion(from, null, to, 10_000).origins.length).toBeLessThan(12);
+});
+
+test('lists the leaves of a part with their origins, as if nothing else existed', () => {
+  const versions = [
+    envelope({ attributes: { a: 1, b: { c: 1, hidden: 1 }, d: [1, 2], hidden: [1] } }),
+    envelope({ attributes: { a: 1, b: { c: 2, hidden: 2 }, d: [1, 2], hidden: [1] } }),
+  ];
+  const shown = JSON.stringify(envelope({ attributes: { b: { c: 2 }, d: [1, 2] } }));
+  const request = { text: JSON.stringify(versions[1]), shown, origins: traced(versions), path: '/attributes' };
+  const page = (from: number) =>
+    listProvenance({ ...request, from, limit: 2, maxBytes: 1e6, status: null, evidenceId: null });
+  const short = ({ path, sinceVersion }: LeafProvenance): string => `${path} ${sinceVersion}`;
+  expect(page(0).leaves.map(short)).toEqual(['/attributes/b/c 2', '/attributes/d/0 1']);
+  expect(page(page(0).next!).leaves.map(short)).toEqual(['/attributes/d/1 1']);
+  expect(page(0).changedBy).toBeNull();
+  expect(() =>
+    listProvenance({
+      ...request,
+      path: '/attributes/a',
+      from: 0,
+      limit: 9,
+      maxBytes: 1e6,
+      status: null,
+      evidenceId: null,
+    }),
+  ).toThrow(expect.objectContaining({ code: 'not_found' }));
 });

@@ -185,7 +185,8 @@ class View {
     const count = Math.max(LEAST_DIGESTS, 2 ** Math.ceil(Math.log2(digests.length)));
     if (digests.length === count) return { digests, disclosures };
     const decoy = this.hmac(`decoys ${pointer}`).toString('hex');
-    for (let index = digests.length; index < count; index++) digests.push(hash('sha256', `${decoy}${index}`, 'base64url'));
+    for (let index = digests.length; index < count; index++)
+      digests.push(hash('sha256', `${decoy}${index}`, 'base64url'));
     return { digests, disclosures };
   }
 

@@ -7,13 +7,7 @@ import {
   type SubjectRef,
 } from '@iss/domain';
 import { versionStream } from '@iss/map';
-import {
-  type LogCheckpoint,
-  type LogEntry,
-  LogEntryStore,
-  type LogKey,
-  MapReadStore,
-} from '@iss/persistence';
+import { type LogCheckpoint, type LogEntry, LogEntryStore, type LogKey, MapReadStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Asker } from '../../../runtime/asker';
 import { EntryKeys } from '../../../log/entry-keys';

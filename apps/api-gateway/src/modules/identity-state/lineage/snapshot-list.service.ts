@@ -282,10 +282,7 @@ async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerat
   }
 }
 
-async function* verified(
-  batches: SnapshotBatches,
-  verify: Verify,
-): AsyncGenerator<VerifiedSnapshot, void> {
+async function* verified(batches: SnapshotBatches, verify: Verify): AsyncGenerator<VerifiedSnapshot, void> {
   for await (const batch of batches) {
     for (const snapshot of batch) {
       yield { snapshot, verification: await verify(snapshot.partial?.whole ?? snapshot) };
