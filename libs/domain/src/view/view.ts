@@ -1,7 +1,8 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalize } from '../json/canonicalize';
 import { formatPointer, getMember, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
+import { Hmac } from './hmac';
 import { ATTRIBUTES_ROOT, type Selection, selectionOf, touches, type Visible } from './paths';
 
 /** Random bytes per version, from which all salts of its view are derived. */
@@ -72,12 +73,15 @@ interface Part extends Committed {
 class View {
   /** The selected places that exist in this version. */
   private readonly shownPaths: string[] = [];
+  private readonly hmac: Hmac;
 
   constructor(
     private readonly source: ViewSource,
     private readonly selection: Selection | null,
     private readonly intoArrays: boolean,
-  ) {}
+  ) {
+    this.hmac = new Hmac(source.secret);
+  }
 
   disclose(): PartialView {
     const envelope: unknown = JSON.parse(this.source.text);
@@ -174,7 +178,7 @@ class View {
     const digests: string[] = [];
     const disclosures: string[] = [];
     for (const part of parts) {
-      const salt = this.hmac(pointerOf(pointer, part.token)).toString('base64url', 0, 16);
+      const salt = this.hmac.start(pointerOf(pointer, part.token));
       const text = canonicalize(isNamed ? [salt, part.token, part.value] : [salt, part.value]);
       const disclosure = Buffer.from(text).toString('base64url');
       digests.push(hash('sha256', disclosure, 'base64url'));
@@ -184,14 +188,10 @@ class View {
     }
     const count = Math.max(LEAST_DIGESTS, 2 ** Math.ceil(Math.log2(digests.length)));
     if (digests.length === count) return { digests, disclosures };
-    const decoy = this.hmac(`decoys ${pointer}`).toString('hex');
+    const decoy = this.hmac.start(`decoys ${pointer}`);
     for (let index = digests.length; index < count; index++)
       digests.push(hash('sha256', `${decoy}${index}`, 'base64url'));
     return { digests, disclosures };
-  }
-
-  private hmac(label: string): Buffer {
-    return createHmac('sha256', this.source.secret).update(label).digest();
   }
 }
 
