@@ -23,6 +23,11 @@ export interface ShownSnapshot extends SnapshotRecord {
   partial: PartialContent | null;
 }
 
+/** Shows all of a version, to a reader who may see everything. */
+export function showWhole(snapshot: SnapshotRecord): ShownSnapshot {
+  return { ...snapshot, partial: null };
+}
+
 /** A version that is hidden in part, with the hash of what is shown. */
 interface Pruned {
   shown: ShownSnapshot & { partial: PartialContent };
@@ -41,7 +46,7 @@ export class ShownSnapshots {
 
   /** Returns what the reader may see of a version. */
   async show(asker: Charged, snapshot: SnapshotRecord, visible: Visible): Promise<ShownSnapshot> {
-    if (visible === null) return { ...snapshot, partial: null };
+    if (visible === null) return showWhole(snapshot);
     const [pruned] = await this.prune(asker, [snapshot], visible);
     if (pruned === undefined) throw new Error('a version was not pruned');
     return pruned.shown;
@@ -59,7 +64,7 @@ export class ShownSnapshots {
     let before: Pruned | undefined;
     for await (const batch of batches) {
       if (visible === null) {
-        yield batch.map((snapshot) => ({ ...snapshot, partial: null }));
+        yield batch.map(showWhole);
         continue;
       }
       const pruned = await this.prune(asker, batch, visible);

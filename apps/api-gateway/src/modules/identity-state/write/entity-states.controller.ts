@@ -12,6 +12,7 @@ import { batchAnswer } from './batch.views';
 import { BatchImportService } from './batch-import.service';
 import { EntityStateService } from './entity-state.service';
 import { EnvelopeBody } from './envelope-body.decorator';
+import { showWhole } from '../snapshot/shown-snapshots';
 import { snapshotText } from '../snapshot/snapshot.views';
 import { Operation } from '../../../http/describe/operation.decorator';
 
@@ -30,7 +31,7 @@ export class EntityStatesController {
     @EnvelopeBody() envelope: SentEnvelope,
   ): Promise<JsonText> {
     const snapshot = await this.entityStates.submit(actor, trace, envelope);
-    return new JsonText(snapshotText(snapshot, 'full'));
+    return new JsonText(snapshotText(showWhole(snapshot), 'full'));
   }
   @Operation(ENTITY_STATES.importEntityStates)
   async importEntityStates(

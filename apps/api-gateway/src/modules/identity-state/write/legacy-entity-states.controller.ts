@@ -10,6 +10,7 @@ import { Trace } from '../../../http/request/request-id';
 import type { RequestTrace } from '../../../request-trace';
 import { LegacyEntityStateService } from './legacy-entity-state.service';
 import { EnvelopeBody } from './envelope-body.decorator';
+import { showWhole } from '../snapshot/shown-snapshots';
 import { snapshotText } from '../snapshot/snapshot.views';
 import { Operation } from '../../../http/describe/operation.decorator';
 
@@ -24,7 +25,7 @@ export class LegacyEntityStatesController {
     @Trace() trace: RequestTrace,
     @EnvelopeBody() envelope: SentEnvelope,
   ): Promise<JsonText> {
-    return new JsonText(snapshotText(await this.entityStates.submit(principal, trace, envelope), 'full'));
+    return new JsonText(snapshotText(showWhole(await this.entityStates.submit(principal, trace, envelope)), 'full'));
   }
 
   @Operation(LEGACY_ENTITY_STATES.getLegacyEntityState)
