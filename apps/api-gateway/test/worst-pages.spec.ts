@@ -52,6 +52,7 @@ const HEADER: SnapshotRecord = {
   snapshotId: UUID,
   snapshotVersion: 2_147_483_647,
   generatedAt: `2026-01-15T09:30:00.${'9'.repeat(30)}+00:00`,
+  changeKind: 'correction',
   createdAt: NOW,
   envelopeHash: HASH,
   prevHash: HASH,

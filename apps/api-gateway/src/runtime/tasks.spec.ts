@@ -70,6 +70,7 @@ const snapshot = fc.tuple(value, fc.boolean()).map(([attributes, isHashed]) => (
 const next = {
   snapshotVersion: 2,
   generatedAt: '2026-01-16T09:30:00Z',
+  changeKind: 'change' as const,
   audit: { created_by: 'b', created_at: '2026-01-16T09:30:00Z', source: 'entity_state_update' },
   id: { subject_type: 'entity', subject_id: 'a', base_snapshot_id: ID },
   idSecret: 'secret',
@@ -120,6 +121,7 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     path,
     status: null,
     evidenceId: null,
+    shown: null,
     from: 0,
     limit: 100,
     maxBytes: 1_000,

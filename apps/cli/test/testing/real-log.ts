@@ -175,6 +175,7 @@ export class RealLog {
       next: {
         snapshotVersion: base.version + 1,
         generatedAt,
+        changeKind: 'change',
         audit: { created_by: 'alice', created_at: generatedAt, source: 'test' },
         id: { subject_type: 'organization', subject_id: subjectId, base_snapshot_id: base.id },
         idSecret: 'secret',

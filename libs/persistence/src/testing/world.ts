@@ -127,6 +127,7 @@ export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppe
     snapshotId,
     snapshotVersion: 1,
     generatedAt: '2026-01-15T09:30:00Z',
+    changeKind: 'change',
     envelope: text,
     envelopeHash: hash,
     prevHash: null,

@@ -52,6 +52,7 @@ const propose = ({ stores, principalId, first }: Attempt, updateId = randomUUID(
     baseSnapshotId: first.snapshotId,
     baseSnapshotVersion: 1,
     patchOps: '[]',
+    changeKind: 'change' as const,
     requestId: null,
     initiatedBy: null,
     evidencePolicy: 'open',

@@ -16,6 +16,7 @@ function row(text: string | null, envelopeHash: string | null = hashText(TEXT)):
     subjectId: 'acme',
     snapshotVersion: 2,
     generatedAt: '2026-01-01T00:00:00Z',
+    changeKind: 'change',
     createdAt: new Date(0),
     envelopeHash,
     prevHash: null,

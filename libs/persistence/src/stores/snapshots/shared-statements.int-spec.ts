@@ -71,6 +71,7 @@ it('reads a large base for an application alone', async () => {
         baseSnapshotId: base.snapshotId,
         baseSnapshotVersion: 1,
         patchOps: '[]',
+        changeKind: 'change' as const,
         requestId: null,
         initiatedBy: null,
         evidencePolicy: 'open' as const,

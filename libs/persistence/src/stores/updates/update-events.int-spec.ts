@@ -54,6 +54,7 @@ async function propose(tenantId = 'acme') {
     baseSnapshotId: first.snapshotId,
     baseSnapshotVersion: 1,
     patchOps: '[]',
+    changeKind: 'change' as const,
     requestId: null,
     initiatedBy: 'somebody',
     evidencePolicy: 'open',

@@ -29,7 +29,8 @@ async function proposals(count: number, subjects = count): Promise<UpdateToPropo
   return Array.from({ length: count }, (_, index) => {
     const { subjectType = '', subjectId = '', snapshotId: baseSnapshotId = '' } = first[index % subjects] ?? {};
     const base = { baseSnapshotId, baseSnapshotVersion: 1 };
-    const made = { updateId: randomUUID(), tenantId: 'acme', principalId: 'tenant_editor', patchOps: '[]' };
+    const ids = { updateId: randomUUID(), tenantId: 'acme', principalId: 'tenant_editor' };
+    const made = { ...ids, patchOps: '[]', changeKind: 'change' } as const;
     return {
       subjectType,
       subjectId,

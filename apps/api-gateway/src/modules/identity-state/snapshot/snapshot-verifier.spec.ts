@@ -10,7 +10,7 @@ const SUBJECT = { subjectType: 'entity', subjectId: 'a' };
 function snapshotOf(snapshotVersion: number): SnapshotRecord {
   const { text, hash } = seal({ snapshot_id: 'x', snapshot_version: snapshotVersion, subject: {} });
   const createdAt = new Date(0);
-  const times = { generatedAt: '2026-01-15T09:30:00Z', createdAt };
+  const times = { generatedAt: '2026-01-15T09:30:00Z', changeKind: 'change', createdAt } as const;
   return {
     ...SUBJECT,
     ...times,
