@@ -65,6 +65,7 @@ export async function lineageBundle(versions: number, isKeyed = false) {
       writeRequestId,
       // As in a log that an earlier release started.
       namesWriter: version > 1,
+      viewHash: null,
     } as const;
     const entry = logEntryText(fact, Buffer.alloc(16, version));
     const logged = isKeyed ? keyedEntry(entry, version) : { entry, keys: null };

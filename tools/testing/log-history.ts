@@ -1,4 +1,4 @@
-import { type LogFact, logEntryText, type LogRecordsFact } from '@iss/domain';
+import { type LogFact, logEntryText, type LogRecordsFact, type ViewCommittedFact } from '@iss/domain';
 import {
   appendLeaves,
   type Checkpoint,
@@ -34,7 +34,11 @@ const FACTS = `
   UNION ALL SELECT 3, NULL, NULL, grant_id, NULL, NULL, NULL FROM grants WHERE revoked_at IS NOT NULL
   UNION ALL SELECT 4, NULL, NULL, NULL, owner_change_id, NULL, NULL FROM owner_changes
   UNION ALL SELECT 5, NULL, NULL, NULL, NULL, grant_change_id, NULL FROM grant_changes
-  UNION ALL SELECT entry_type, NULL, NULL, NULL, NULL, NULL, batch_id FROM record_batches`;
+  UNION ALL SELECT entry_type, NULL, NULL, NULL, NULL, NULL, batch_id FROM record_batches
+  UNION ALL SELECT 14, v.subject_key, v.snapshot_version, NULL, NULL, NULL, NULL
+              FROM snapshot_views v LEFT JOIN log_entries e ON e.entry_type = 1 AND e.subject_key = v.subject_key
+                                                           AND e.snapshot_version = v.snapshot_version
+             WHERE e.names_view IS NOT TRUE`;
 
 /** SQL that returns the place of every record: its own, and the one in its batch. */
 const RECORDS = `SELECT 11 AS entry_type, tenant_id, audit_id AS record_id FROM audit_records
@@ -56,7 +60,7 @@ const FAULTS = `
   UNION ALL
   SELECT 'version before its parent', to_jsonb(e)
     FROM log_entries e JOIN log_entries p ON p.subject_key = e.subject_key AND p.snapshot_version = e.snapshot_version - 1
-   WHERE p.log_index > e.log_index
+   WHERE p.log_index > e.log_index AND e.entry_type = 1 AND p.entry_type = 1
   UNION ALL
   SELECT 'a gap in front of', to_jsonb(e)
     FROM (SELECT *, row_number() OVER (ORDER BY log_index) - 1 AS place FROM log_entries) e WHERE log_index <> place`;
@@ -85,6 +89,7 @@ const ENTRIES = `
          n.tenant_id, n.snapshot_id, n.snapshot_version, n.created_at, encode(n.envelope_hash, 'hex') AS envelope_hash,
          encode(n.prev_hash, 'hex') AS prev_hash, n.written_by, n.write_request_id,
          (e.names_writer AND n.written_by IS NOT NULL) IS TRUE AS names_writer,
+         CASE WHEN e.names_view OR e.entry_type = 14 THEN encode(v.view_hash, 'hex') END AS view_hash, v.committed_at AS view_committed_at,
          h.grant_id AS changed_grant_id, h.grantor_tenant_id AS changed_by_tenant, h.scopes AS new_scopes,
          h.expires_at AS new_expires_at, h.changed_at AS grant_changed_at, first.from_scopes, first.from_expires_at,
          e.names_paths IS TRUE AS names_paths,
@@ -95,6 +100,7 @@ const ENTRIES = `
          b.tenant_id AS records_of, (${AUDIT_RECORDS_OF_BATCH}) AS audit_records, (${DISCLOSURES_OF_BATCH}) AS disclosures
     FROM log_entries e
     LEFT JOIN snapshots n USING (subject_key, snapshot_version)
+    LEFT JOIN snapshot_views v USING (subject_key, snapshot_version)
     LEFT JOIN grants g USING (grant_id)
     LEFT JOIN owner_changes c USING (owner_change_id)
     LEFT JOIN grant_changes h USING (grant_change_id)
@@ -135,6 +141,8 @@ interface EntryRow {
   written_by: string | null;
   write_request_id: string | null;
   names_writer: boolean;
+  view_hash: string | null;
+  view_committed_at: Date;
   owned: string;
   principal_id: string | null;
   from_principal_id: string | null;
@@ -164,7 +172,7 @@ export async function requireWholeLog(product: Product, vkey: string): Promise<n
   return size;
 }
 
-function factOf(row: EntryRow): LogFact | LogRecordsFact {
+function factOf(row: EntryRow): LogFact | LogRecordsFact | ViewCommittedFact {
   const { subject, grant_id: grantId, grantor_tenant_id: grantor } = row;
   const part = { paths: row.paths, startsAt: row.starts_at, namesPaths: row.names_paths };
   switch (row.entry_type) {
@@ -182,6 +190,7 @@ function factOf(row: EntryRow): LogFact | LogRecordsFact {
         writtenBy: row.written_by,
         writeRequestId: row.write_request_id,
         namesWriter: row.names_writer,
+        viewHash: row.view_hash,
       };
     case 2:
       return {
@@ -220,6 +229,17 @@ function factOf(row: EntryRow): LogFact | LogRecordsFact {
       return { type: 'audit.recorded', tenantId: row.records_of, records: row.audit_records };
     case 12:
       return { type: 'disclosures.recorded', tenantId: row.records_of, records: row.disclosures };
+    case 14:
+      return {
+        type: 'view.committed',
+        tenantId: row.tenant_id,
+        subjectType: subject?.subject_type ?? '*',
+        subjectId: subject?.subject_id ?? '*',
+        snapshotId: row.snapshot_id,
+        snapshotVersion: row.snapshot_version,
+        viewHash: row.view_hash ?? '',
+        committedAt: row.view_committed_at,
+      };
     default:
       throw new Error(`There are no entries of type ${row.entry_type}`);
   }

@@ -2,9 +2,11 @@ import {
   FeedIntegrationStore,
   LogCheckpointStore,
   LogIntegrationStore,
+  type LogRound,
   LogTileStore,
   MapBackfillStore,
   openDatabase,
+  ViewStore,
 } from '@iss/persistence';
 import { generateKeys } from '@iss/tlog';
 import { CheckpointPublisher } from '../../apps/webhook-worker/dist/log/checkpoint-publisher.js';
@@ -12,6 +14,7 @@ import { growTree, growTreeAndMap } from '../../apps/webhook-worker/dist/log/gro
 import { openLogIdentity } from '../../apps/webhook-worker/dist/log/log-identity.js';
 import { MapBackfill } from '../../apps/webhook-worker/dist/log/map-backfill.js';
 import { openMapKeys } from '../../apps/webhook-worker/dist/log/map-keys.js';
+import { ViewMaker } from '../../apps/webhook-worker/dist/log/views/view-maker.js';
 
 /** All logs of the process use one key, since a database accepts no other key later. */
 const ORIGIN = 'log.example/test';
@@ -43,8 +46,11 @@ export async function publishLog(
     const grow = mapKeys === null ? growTree : growTreeAndMap(mapKeys);
     // Gives keys to entries from before the map.
     await new MapBackfill(new MapBackfillStore(sql), mapKeys).work(BACKFILL_MS, () => false);
-    const round = await stores.integration.integrate(ALL, grow, mapKeys);
-    await mapKeys?.close();
+    const views = new ViewMaker(new ViewStore(sql));
+    let round: LogRound | null;
+    do round = await stores.integration.integrate(ALL, grow, mapKeys, await views.prepare(ALL));
+    while (round?.isMore === true);
+    await Promise.all([mapKeys?.close(), views.close()]);
     if (round === null) throw new Error('Another process integrates the log.');
     const feeds = new FeedIntegrationStore(sql);
     while ((await feeds.feed())?.isMore === true);

@@ -24,6 +24,7 @@ import { MAP_KEYS, type MapKeys } from './log/map-keys';
 import { LogMetrics } from './log/log-metrics';
 import { NewestCheckpoint } from './log/newest-checkpoint';
 import { LogPublication } from './log/publication';
+import { ViewMaker } from './log/views/view-maker';
 import { ExpiryProjection } from './projections/expiry';
 import { FeedProjection } from './projections/feed';
 import { LogProjection } from './projections/log';
@@ -58,6 +59,7 @@ export interface WorkerResources {
     LogProjection,
     LogPublication,
     MapBackfill,
+    ViewMaker,
     FeedProjection,
     OutboxProjection,
     ExpiryProjection,

@@ -5,6 +5,7 @@ import {
   LogTileStore,
   MapBackfillStore,
   type Sql,
+  ViewStore,
 } from '@iss/persistence';
 import type { Logger, LogSettings } from '@iss/platform';
 import type { Registry } from 'prom-client';
@@ -13,6 +14,7 @@ import { openMapKeys } from '../src/log/map-keys';
 import { openLogIdentity } from '../src/log/log-identity';
 import { LogMetrics } from '../src/log/log-metrics';
 import { LogPublication } from '../src/log/publication';
+import { ViewMaker } from '../src/log/views/view-maker';
 import { FeedProjection } from '../src/projections/feed';
 import { LogProjection } from '../src/projections/log';
 
@@ -32,7 +34,8 @@ export async function startLogWorker(
   const publication = new LogPublication(integration, checkpoints, tiles, metrics, logger, settings, identity);
   const feed = new FeedProjection(new FeedIntegrationStore(sql), logger, settings);
   const backfill = new MapBackfill(new MapBackfillStore(sql), mapKeys);
-  const log = new LogProjection(integration, publication, feed, logger, settings, mapKeys, backfill);
+  const views = new ViewMaker(new ViewStore(sql));
+  const log = new LogProjection(integration, publication, feed, logger, settings, mapKeys, backfill, views);
   feed.start();
   log.start();
   return {

@@ -21,12 +21,14 @@ END $$;
 GRANT USAGE ON SCHEMA public TO iss_app, iss_gateway, iss_worker;
 
 -- Both applications.
-GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapshots, subjects, snapshot_provenance, tenants,
+GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapshots, snapshot_views, subjects, snapshot_provenance, tenants,
   memberships, claimed_types, updates, grants, grant_changes, webhook_subscriptions, refresh_requests, transfer_offers,
   outbox_waiting, outbox_events, deliveries, delivery_attempts, owner_changes, erasures, subject_evidence, disclosures,
   audit_records, records_waiting, record_batches, records_backfill,
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
   log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, map_former, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
+
+GRANT INSERT ON snapshot_views TO iss_app, iss_gateway, iss_worker;
 
 -- The gateway writes for callers: it inserts facts and reads the log.
 GRANT INSERT ON snapshots, subjects, disclosures, snapshot_provenance, grant_changes TO iss_app, iss_gateway;

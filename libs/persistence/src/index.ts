@@ -38,6 +38,7 @@ export * from './stores/snapshots/subject.store';
 export * from './stores/snapshots/snapshot-list.store';
 export * from './stores/snapshots/snapshot-pair.store';
 export * from './stores/snapshots/version-time.store';
+export { type NewView, type StoredView, type VersionWithoutView, ViewStore } from './stores/snapshots/view.store';
 export * from './stores/webhooks/delivery-log.store';
 export * from './stores/limits/limit-override.store';
 export * from './stores/edge/idempotency.store';

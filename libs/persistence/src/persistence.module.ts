@@ -21,6 +21,7 @@ import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
 import { SubjectStore } from './stores/snapshots/subject.store';
 import { VersionTimeStore } from './stores/snapshots/version-time.store';
+import { ViewStore } from './stores/snapshots/view.store';
 import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
 import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
@@ -86,6 +87,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   TransferOfferStore,
   UpdateStore,
   VersionTimeStore,
+  ViewStore,
   WebhookSubscriptionStore,
 ];
 

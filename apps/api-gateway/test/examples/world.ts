@@ -346,6 +346,7 @@ export class ExampleWorld {
         writtenBy: written_by,
         writeRequestId: write_request_id,
         namesWriter: true,
+        viewHash: null,
       },
       {
         ...named,

@@ -117,6 +117,7 @@ export function streamsOf(fact: LoggedFact, granted: SubjectRef | null): StreamP
       return fact.records.map(({ subjectType, subjectId }) => next(disclosureStream(subjectType, subjectId)));
     case 'log.restarted':
     case 'log.key_announced':
+    case 'view.committed':
       return [];
   }
 }

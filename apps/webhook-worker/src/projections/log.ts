@@ -1,10 +1,11 @@
-import { type GrowLog, LogIntegrationStore, type LogRound } from '@iss/persistence';
+import { type GrowLog, LogIntegrationStore, type LogRound, type PreparedViews } from '@iss/persistence';
 import { type Check, LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { growTree, growTreeAndMap, prepareKeys } from '../log/grow-tree';
 import { MapBackfill } from '../log/map-backfill';
 import { MAP_KEYS, type MapKeys } from '../log/map-keys';
 import { type IntegrationState, LogPublication } from '../log/publication';
+import { ViewMaker } from '../log/views/view-maker';
 import { Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
 import { FeedProjection } from './feed';
@@ -30,6 +31,7 @@ export class LogProjection {
     @Inject(SETTINGS) { log }: Pick<WorkerSettings, 'log'>,
     @Inject(MAP_KEYS) private readonly mapKeys: MapKeys | null,
     private readonly backfill: MapBackfill,
+    private readonly views: ViewMaker,
   ) {
     this.grow = mapKeys === null ? growTree : growTreeAndMap(mapKeys);
     this.rounds = new Rounds({
@@ -47,6 +49,7 @@ export class LogProjection {
   /** Resolves when the current round has ended. */
   async stop(): Promise<void> {
     await Promise.all([this.rounds.stop(), this.publication.stop()]);
+    await this.views.close();
   }
 
   /** Returns the state for readiness. */
@@ -73,7 +76,8 @@ export class LogProjection {
   private async integrateAll(): Promise<LogRound | null> {
     for (;;) {
       const limit = await this.prepare();
-      const round = await this.integration.integrate(limit, this.grow, this.mapKeys);
+      const views = await this.prepareViews(limit);
+      const round = await this.integration.integrate(limit, this.grow, this.mapKeys, views);
       // While another worker integrates, nothing is known: that worker may fail too.
       if (round === null) return null;
       this.integrated = stateOf(round, this.mapKeys);
@@ -88,6 +92,13 @@ export class LogProjection {
   private async prepare(): Promise<number> {
     if (this.mapKeys === null) return BATCH;
     return ARRIVING + (await prepareKeys(this.integration, BATCH, this.mapKeys));
+  }
+
+  private async prepareViews(limit: number): Promise<PreparedViews> {
+    const views = await this.views.prepare(limit);
+    if (views.unfit.size > 0)
+      this.logger.warn({ snapshotIds: [...views.unfit] }, 'Versions get no view: their texts are not envelopes');
+    return views;
   }
 }
 

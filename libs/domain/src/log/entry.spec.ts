@@ -1,4 +1,4 @@
-import { logEntryText, type LogFact, type LogOwnFact } from './entry';
+import { logEntryText, type LogFact, type LogOwnFact, type ViewCommittedFact } from './entry';
 
 const at = new Date('2026-01-31T12:00:00Z');
 const time = '2026-01-31T12:00:00.000Z';
@@ -19,14 +19,18 @@ const partMembers = { paths: ['/a', '/b'], starts_at: time };
 const all = { paths: null, startsAt: null, namesPaths: true };
 const versionMembers = { snapshot_id: 's', snapshot_version: 2, envelope_hash: 'e', prev_hash: 'p', created_at: time };
 
-test.each<[fact: LogFact | LogOwnFact, members: Record<string, unknown>]>([
+test.each<[fact: LogFact | LogOwnFact | ViewCommittedFact, members: Record<string, unknown>]>([
   [
-    { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: true },
-    { tenant_id: 't', ...subjectMembers, ...versionMembers, written_by: 'p', write_request_id: 'r' },
+    { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: true, viewHash: 'v' },
+    { tenant_id: 't', ...subjectMembers, ...versionMembers, written_by: 'p', write_request_id: 'r', view_hash: 'v' },
   ],
   [
-    { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: false },
+    { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: false, viewHash: null },
     { tenant_id: 't', ...subjectMembers, ...versionMembers },
+  ],
+  [
+    { type: 'view.committed', tenantId: 't', ...subject, snapshotId: 's', snapshotVersion: 2, viewHash: 'v', committedAt: at },
+    { tenant_id: 't', ...subjectMembers, snapshot_id: 's', snapshot_version: 2, view_hash: 'v', committed_at: time },
   ],
   [
     { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: ['b', 'a'], ...part, expiresAt: at, createdAt: at },

@@ -26,6 +26,19 @@ export interface SnapshotCreatedFact extends SubjectRef {
   writeRequestId: string | null;
   /** True if the entry names the writer. Entries of earlier releases do not. */
   namesWriter: boolean;
+  /** The hash of the version's view, as lowercase hex. Null if the entry does not name it. */
+  viewHash: string | null;
+}
+
+/** The view of a version whose own entry does not name it. */
+export interface ViewCommittedFact extends SubjectRef {
+  type: 'view.committed';
+  tenantId: string;
+  snapshotId: string;
+  snapshotVersion: number;
+  /** Lowercase hex SHA-256. */
+  viewHash: string;
+  committedAt: Date;
 }
 
 /** What a grant gives, and when. */
@@ -158,7 +171,7 @@ export function momentOfFact(fact: LogFact): Date {
  * its hash. An entry with keys in the map has the version `KEYED_ENTRY_VERSION`.
  */
 export function logEntryText(
-  fact: LogFact | LogOwnFact | LogRecordsFact,
+  fact: LogFact | LogOwnFact | LogRecordsFact | ViewCommittedFact,
   salt: Uint8Array,
   version: typeof LOG_ENTRY_VERSION | typeof KEYED_ENTRY_VERSION = LOG_ENTRY_VERSION,
 ): string {
@@ -207,7 +220,7 @@ function termMembers({ scopes, paths, startsAt, expiresAt, namesPaths }: LoggedT
   };
 }
 
-function membersOf(fact: LogFact | LogRecordsFact) {
+function membersOf(fact: LogFact | LogRecordsFact | ViewCommittedFact) {
   switch (fact.type) {
     case 'audit.recorded':
     case 'disclosures.recorded':
@@ -222,6 +235,16 @@ function membersOf(fact: LogFact | LogRecordsFact) {
         prev_hash: fact.prevHash,
         created_at: fact.createdAt.toISOString(),
         ...(fact.namesWriter ? { written_by: fact.writtenBy, write_request_id: fact.writeRequestId } : {}),
+        ...(fact.viewHash === null ? {} : { view_hash: fact.viewHash }),
+      };
+    case 'view.committed':
+      return {
+        subject_type: fact.subjectType,
+        subject_id: fact.subjectId,
+        snapshot_id: fact.snapshotId,
+        snapshot_version: fact.snapshotVersion,
+        view_hash: fact.viewHash,
+        committed_at: fact.committedAt.toISOString(),
       };
     case 'grant.created':
       return {

@@ -74,6 +74,7 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       envelope: `'{}'`,
       ...created,
     },
+    snapshot_views: { subject_key: subject, snapshot_version: 'n', view_secret: `sha256('')`, view_hash: `sha256('')` },
     updates: {
       update_id: 'gen_random_uuid()',
       tenant_id: tenant,

@@ -3,7 +3,7 @@ import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { isAcceptedGrantToAll } from '../facts/access-facts';
-import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS } from '../log/log-facts';
+import { FACT, FACT_OF_KEYS, factOf, type FactRow, LOG_ENTRY_NUMBERS, VIEW_ENTRY_NUMBER } from '../log/log-facts';
 import { LIVE_GRANTS_ON } from './shared-with';
 
 /** The maximum number of entries per batch. */
@@ -48,8 +48,8 @@ interface EntryRow extends FactRow {
   readers: number;
   /** The number of the subject's versions in the log. */
   versions: number;
-  /** True for a batch of audit records or disclosures, which no feed has. */
-  isOfRecords: boolean;
+  /** True for audit records, disclosures and views, which no feed has. */
+  isInNoFeed: boolean;
 }
 
 const ENTRIES = statement<{ from: number; to: number }, EntryRow>(
@@ -60,7 +60,7 @@ const ENTRIES = statement<{ from: number; to: number }, EntryRow>(
              WHERE e.subject_key = g.subject_key AND e.entry_type = 1
              ORDER BY e.snapshot_version DESC LIMIT 1), 0) AS versions,
   (g.subject_key <> 0 OR g.accepted_at IS NOT NULL) IS TRUE AS "isForGrantee",
-  k.record_batch_id IS NOT NULL AS "isOfRecords",
+  k.record_batch_id IS NOT NULL OR k.entry_type = ${VIEW_ENTRY_NUMBER} AS "isInNoFeed",
   ${FACT}
   FROM (SELECT * FROM log_entries WHERE log_index >= :from::bigint AND log_index < :to::bigint ORDER BY log_index) k
   ${FACT_OF_KEYS}
@@ -297,7 +297,7 @@ export class FeedIntegrationStore {
       const to = from + entries.length;
       if (entries.length === 0 || entries.at(-1)?.logIndex !== to - 1)
         throw new Error(`the log of ${treeSize} lacks entries from ${from} on`);
-      if (entries.some((entry) => factOf(entry) === null && !entry.isOfRecords)) await requireNothingHidden(sql);
+      if (entries.some((entry) => factOf(entry) === null && !entry.isInNoFeed)) await requireNothingHidden(sql);
       // Before the append, because `copy` also locks these rows first.
       await sql.run(SEEK_GRANTED, { from, to });
       await append(sql, entries, from, to);

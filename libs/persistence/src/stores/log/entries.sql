@@ -27,6 +27,7 @@ SELECT @facts,
   LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
   LEFT JOIN LATERAL (SELECT found.*
                       WHERE r.subject_key IS NOT NULL AND (placed.salt = i.known_salt) IS NOT TRUE) n ON true
+  @view_of_keys
  ORDER BY i.ord
 
 

@@ -1,5 +1,11 @@
 -- The facts that entries of the log name. Row `k` has the keys of an entry, or of a fact that waits for its entry.
 
+-- fragment: view_of_keys
+-- Joins the view `vw` of a version if entry `k` names it.
+LEFT JOIN LATERAL (SELECT * FROM snapshot_views vw
+                      WHERE (k.names_view OR k.entry_type = 14) AND vw.subject_key = k.subject_key AND vw.snapshot_version = k.snapshot_version
+                        AND vw.view_hash IS NOT NULL LIMIT 1) vw ON true
+
 -- fragment: fact_of_keys
 -- Joins the fact that the keys of entry `k` name; all other rows are null. For a grant, `first` has the values before its first
 -- change.
@@ -11,12 +17,13 @@
                       WHERE h.grant_id = g.grant_id ORDER BY (-h.grant_change_id) DESC LIMIT 1) first ON true
   LEFT JOIN LATERAL (SELECT * FROM owner_changes c WHERE c.owner_change_id = k.owner_change_id LIMIT 1) c ON true
   LEFT JOIN LATERAL (SELECT * FROM erasures er WHERE er.erasure_id = k.erasure_id LIMIT 1) er ON true
+  @view_of_keys
   LEFT JOIN LATERAL (SELECT * FROM subjects s
                       WHERE s.subject_key = coalesce(n.subject_key, g.subject_key, er.subject_key) LIMIT 1) s ON true
 
 -- fragment: fact_at
 -- The time at which the fact of `fact_of_keys` was committed.
-coalesce(n.created_at, c.changed_at, h.changed_at, er.erased_at,
+coalesce(CASE k.entry_type WHEN 14 THEN vw.committed_at ELSE n.created_at END, c.changed_at, h.changed_at, er.erased_at,
                                      CASE k.entry_type WHEN 3 THEN g.revoked_at ELSE g.created_at END)
 
 -- fragment: erased_versions
@@ -49,7 +56,8 @@ CASE WHEN n.snapshot_id IS NOT NULL THEN @type_name(1, snapshot.created) END AS 
   n.created_at AS "snapshot?.createdAt",
   n.written_by AS "snapshot?.writtenBy",
   n.write_request_id AS "snapshot?.writeRequestId",
-  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter"
+  k.names_writer IS TRUE AND n.written_by IS NOT NULL AS "snapshot?.namesWriter",
+  CASE WHEN k.names_view THEN encode(vw.view_hash, 'hex') END AS "snapshot?.viewHash"
 
 -- fragment: fact_columns(erased_versions)
 -- The fact of `fact_of_keys` as a `FactRow`.
@@ -99,6 +107,17 @@ CASE WHEN n.snapshot_id IS NOT NULL THEN @type_name(1, snapshot.created) END AS 
 -- fragment: fact
 -- The same without the versions of an erasure.
 @fact_columns(NULL::json)
+
+-- fragment: view_fact
+-- The view `vw` of a version that has an entry of its own, as the member `view` of a `ViewRow`.
+CASE WHEN vw.view_hash IS NOT NULL THEN @type_name(14, view.committed) END AS "view?.type",
+  n.tenant_id AS "view?.tenantId",
+  s.subject_type AS "view?.subjectType",
+  s.subject_id AS "view?.subjectId",
+  n.snapshot_id AS "view?.snapshotId",
+  n.snapshot_version AS "view?.snapshotVersion",
+  encode(vw.view_hash, 'hex') AS "view?.viewHash",
+  vw.committed_at AS "view?.committedAt"
 
 -- fragment: own_fact_of_keys
 -- Joins the fact about the log itself that row `k` names: the restart `r`, or the announcement `a` of a key.

@@ -5,6 +5,7 @@ import type {
   LogOwnFact,
   LogRecordsFact,
   LogRestartedFact,
+  ViewCommittedFact,
 } from '@iss/domain';
 import { fragmentText } from '../../sql/sql-files';
 
@@ -24,31 +25,12 @@ export const RECORD_ENTRY_NUMBERS = {
   'disclosures.recorded': 12,
 } as const satisfies Record<LogRecordsFact['type'], number>;
 
+/** The number of entries that have the view of a version. */
+export const VIEW_ENTRY_NUMBER = 14;
+
 // Fragments of facts.sql, for statements in TypeScript.
 export const FACT = fragmentText('fact');
 export const FACT_OF_KEYS = fragmentText('fact_of_keys');
-
-/** Both are null for an entry of any other type. */
-export interface OwnFactRow {
-  restart: LogRestartedFact | null;
-  announcement: LogKeyAnnouncedFact | null;
-}
-
-/** Returns the row's fact about the log itself, or null. */
-export function ownFactOf({ restart, announcement }: OwnFactRow): LogOwnFact | null {
-  return restart ?? announcement;
-}
-
-/** At most one member is set. */
-export interface RecordsRow {
-  auditRecords: Extract<LogRecordsFact, { type: 'audit.recorded' }> | null;
-  disclosures: Extract<LogRecordsFact, { type: 'disclosures.recorded' }> | null;
-}
-
-/** Returns the row's batch of records, or null. */
-export function recordsOf({ auditRecords, disclosures }: RecordsRow): LogRecordsFact | null {
-  return auditRecords ?? disclosures;
-}
 
 /** At most one member is set. None is set if the fact is missing from its table. */
 export interface FactRow {
@@ -63,4 +45,21 @@ export interface FactRow {
 /** Returns the fact of a row; null if it is missing from its table. */
 export function factOf({ snapshot, grant, revocation, grantChange, ownerChange, erasure }: FactRow): LogFact | null {
   return snapshot ?? grant ?? revocation ?? grantChange ?? ownerChange ?? erasure;
+}
+
+/** A fact that becomes an entry. */
+export type LoggedFact = LogFact | LogOwnFact | LogRecordsFact | ViewCommittedFact;
+
+/** At most one member is set. */
+export interface LoggedRow extends FactRow {
+  restart: LogRestartedFact | null;
+  announcement: LogKeyAnnouncedFact | null;
+  auditRecords: Extract<LogRecordsFact, { type: 'audit.recorded' }> | null;
+  disclosures: Extract<LogRecordsFact, { type: 'disclosures.recorded' }> | null;
+  view: ViewCommittedFact | null;
+}
+
+/** Returns the fact of a row of any entry; null if it is missing from its table. */
+export function loggedFactOf(row: LoggedRow): LoggedFact | null {
+  return factOf(row) ?? row.restart ?? row.announcement ?? row.auditRecords ?? row.disclosures ?? row.view;
 }

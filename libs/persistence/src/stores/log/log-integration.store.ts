@@ -1,8 +1,9 @@
-import type { LogFact, LogOwnFact, LogRecordsFact, SubjectRef, WaitingRecord } from '@iss/domain';
+import type { LogRecordsFact, SubjectRef, WaitingRecord } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { factOf, type FactRow, ownFactOf, type OwnFactRow, recordsOf, type RecordsRow } from './log-facts';
+import { COMMIT_VIEWS, type NewView } from '../snapshots/view.store';
+import { type LoggedFact, loggedFactOf, type LoggedRow } from './log-facts';
 import { type MapBatch, type MapGrowth, type MapIdentity, type MapRefusal, MapRound } from '../map/map-round';
 import { MapReadStore } from '../map/map-read.store';
 import { batchWaitingRecords, readWaitingRecords } from './record-batches';
@@ -25,8 +26,7 @@ export interface LogTree {
   root: Buffer;
 }
 
-/** A fact that becomes an entry. */
-export type LoggedFact = LogFact | LogOwnFact | LogRecordsFact;
+export type { LoggedFact } from './log-facts';
 
 /** The growth of the tree by a batch of facts. */
 export interface LogGrowth {
@@ -61,12 +61,15 @@ export const EDGE = statement<{ size: number }, LogTile>('log_tiles_edge');
 
 const WAITING = statement<
   { limit: number },
-  FactRow & OwnFactRow & RecordsRow & { waitingId: number; granted: SubjectRef | null }
+  /** `withoutView` is the id of a snapshot that has a text and no view. */
+  LoggedRow & { waitingId: number; granted: SubjectRef | null; withoutView: string | null }
 >('log_waiting_take');
 
 interface Append {
   size: number;
   waitingIds: readonly number[];
+  /** True for each entry whose text names the view of its version. */
+  namesView: readonly boolean[];
   salts: Buffer;
   /** Complete contents. A trigger refuses a tile that does not start with its existing hashes. */
   tiles: readonly LogTile[];
@@ -90,6 +93,17 @@ export interface WaitingFacts {
   readonly granted: readonly (SubjectRef | null)[];
 }
 
+/** The views of versions that wait for their entries. */
+export interface PreparedViews {
+  readonly views: readonly NewView[];
+  /** The ids of snapshots that cannot have a view, because their text is no envelope. */
+  readonly unfit: ReadonlySet<string>;
+  /** All versions that were committed before this moment were considered. */
+  readonly readAt: Date;
+  /** True if some versions were left for the next round. */
+  readonly isMore: boolean;
+}
+
 /** The result of one round of {@link LogIntegrationStore.integrate}. */
 export interface LogRound {
   tree: LogTree;
@@ -98,7 +112,7 @@ export interface LogRound {
   integrated: number;
   /** The number of marks without a fact. */
   dropped: number;
-  /** True if a full round of facts or records was taken, so that more may wait. */
+  /** True if a full round of facts, records or views was taken, so that more may wait. */
   isMore: boolean;
   /** True while snapshots older than the log lack marks. They come first, so nothing is integrated until then. */
   awaitsBackfill: boolean;
@@ -116,9 +130,15 @@ export class LogIntegrationStore {
 
   /**
    * Appends up to `limit` waiting facts in one transaction. Returns null while another process does so. `grow` may be called more
-   * than once. The map of a log without entries is switched on if `identity` is given.
+   * than once. The map of a log without entries is switched on if `identity` is given. With `views`, a version that has none, and
+   * is not among them, waits for a later round.
    */
-  integrate(limit: number, grow: GrowLog, identity: MapIdentity | null = null): Promise<LogRound | null> {
+  integrate(
+    limit: number,
+    grow: GrowLog,
+    identity: MapIdentity | null = null,
+    views: PreparedViews | null = null,
+  ): Promise<LogRound | null> {
     return this.sql.transaction(async (sql) => {
       const [taken] = await sql.run(TAKE_TREE, {});
       if (taken === undefined) return null;
@@ -132,12 +152,17 @@ export class LogIntegrationStore {
       if (typeof map === 'string') return { ...none, refusal: map };
 
       const { missing, isMore: hasMoreRecords } = await batchWaitingRecords(sql);
-      const { facts, waitingIds, granted, orphaned, hasMoreFacts } = await takeWaiting(sql, limit);
+      if (views !== null && views.views.length > 0) await sql.run(COMMIT_VIEWS, views);
+      const { facts, waitingIds, granted, orphaned, hasMoreFacts, postponed } = await takeWaiting(sql, limit, views);
       const dropped = orphaned + missing;
-      const isMore = hasMoreFacts || hasMoreRecords;
+      const isMore = hasMoreFacts || hasMoreRecords || views?.isMore === true;
       const needsRoots = map?.isComplete === true;
       const endsWithRoot = needsRoots && !isMore && (facts.length > 0 || (await map.needsRoot(tree.size)));
-      const round = { ...none, dropped, isMore, isWhole: !needsRoots || !isMore, hasMap: needsRoots };
+      const completeAt = postponed > 0 && views !== null ? views.readAt : takenAt;
+      const round = {
+        ...{ ...none, takenAt: completeAt, dropped, isMore },
+        ...{ isWhole: !needsRoots || !isMore, hasMap: needsRoots },
+      };
       if (facts.length === 0 && !endsWithRoot) return round;
       const batch = map && { map, granted, endsWithRoot };
       const next = await append(sql, tree, { facts, waitingIds, batch }, grow);
@@ -170,12 +195,17 @@ export class LogIntegrationStore {
   }
 }
 
-/** Takes up to `limit` waiting facts, and drops marks without a fact. */
-async function takeWaiting(sql: TransactionSql, limit: number) {
+/** Takes up to `limit` waiting facts, and drops marks without a fact. Leaves versions that still need a view. */
+async function takeWaiting(sql: TransactionSql, limit: number, views: PreparedViews | null) {
   const waiting = await sql.run(WAITING, { limit });
   const [facts, granted]: [LoggedFact[], (SubjectRef | null)[]] = [[], []];
   const [waitingIds, orphaned]: [number[], number[]] = [[], []];
+  let postponed = 0;
   for (const row of waiting) {
+    if (views !== null && row.withoutView !== null && !views.unfit.has(row.withoutView)) {
+      postponed++;
+      continue;
+    }
     const fact = loggedFactOf(row);
     if (fact === null) orphaned.push(row.waitingId);
     else {
@@ -188,11 +218,7 @@ async function takeWaiting(sql: TransactionSql, limit: number) {
     await requireNothingHidden(sql);
     await sql.run(DROP, { waitingIds: orphaned });
   }
-  return { facts, granted, waitingIds, orphaned: orphaned.length, hasMoreFacts: waiting.length >= limit };
-}
-
-function loggedFactOf(row: FactRow & OwnFactRow & RecordsRow): LoggedFact | null {
-  return factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
+  return { facts, granted, waitingIds, orphaned: orphaned.length, postponed, hasMoreFacts: waiting.length >= limit };
 }
 
 function recordsFactOf({ tenantId, ...waiting }: WaitingRecord): LogRecordsFact {
@@ -215,7 +241,8 @@ async function append(sql: TransactionSql, tree: LogTree, { facts, waitingIds, b
   if ((batch === null) !== (map === undefined))
     throw new Error('entries have keys where the log has a map, and only there');
   const tiles = added.map((addition) => wholeTile(edge, addition));
-  const appended = { size, waitingIds, salts, tiles, newSize: next.size, root: next.root };
+  const namesView = facts.map((fact) => fact.type === 'snapshot.created' && fact.viewHash !== null);
+  const appended = { size, waitingIds, namesView, salts, tiles, newSize: next.size, root: next.root };
   const { entries, isNext } = await (map === undefined
     ? sql.one(APPEND, appended)
     : sql.one(APPEND_KEYED, { ...appended, prefixes: map.prefixes }));

@@ -19,11 +19,14 @@ SELECT t.level::int AS level, t.tile_index::float8 AS index, t.hashes
 -- statement: log_waiting_take
 SELECT k.waiting_id::float8 AS "waitingId",
   @fact_of_entry,
+  @view_fact,
   @own_fact,
   @records,
+  CASE WHEN k.entry_type = 1 AND vw.view_hash IS NULL AND n.envelope_hash IS NOT NULL AND n.envelope IS NOT NULL
+       THEN n.snapshot_id END AS "withoutView",
   CASE WHEN g.grant_id IS NOT NULL THEN @granted_type(g, s) END AS "granted?.subjectType",
   @granted_id(g, s) AS "granted?.subjectId"
-  FROM (SELECT *, true AS names_writer, true AS names_versions, true AS names_paths FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
+  FROM (SELECT *, true AS names_writer, true AS names_versions, true AS names_view, true AS names_paths FROM log_waiting ORDER BY waiting_id LIMIT :limit) k
   @fact_of_keys
   @own_fact_of_keys
   @records_of_keys
@@ -45,11 +48,12 @@ WITH taken AS (
   DELETE FROM log_waiting WHERE waiting_id = ANY (:waitingIds::bigint[]) RETURNING *
 ), added AS (
   INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
-                           erasure_id, restart_id, announcement_id, record_batch_id, is_late, names_writer, names_versions, names_paths, salt @column)
+                           erasure_id, restart_id, announcement_id, record_batch_id, is_late, names_writer, names_versions, names_view, names_paths, salt @column)
   SELECT :size::bigint + place - 1, entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id,
          erasure_id, restart_id, announcement_id, record_batch_id, is_late,
          CASE entry_type WHEN 1 THEN true END,
          CASE entry_type WHEN 6 THEN true END,
+         nullif((:namesView::boolean[])[place], false),
          CASE WHEN entry_type IN (2, 5, 12) THEN true END,
          substr(:salts::bytea, (16 * (place - 1) + 1)::int, 16) @value
     FROM (SELECT *, row_number() OVER (ORDER BY waiting_id) AS place FROM taken) t
@@ -179,7 +183,8 @@ SELECT coalesce(extract(epoch FROM clock_timestamp() - f.at) * 1000, 0)::float8 
                             coalesce(e.erasure_id, w.erasure_id) AS erasure_id,
                             coalesce(e.restart_id, w.restart_id) AS restart_id,
                             coalesce(e.announcement_id, w.announcement_id) AS announcement_id,
-                            coalesce(e.record_batch_id, w.record_batch_id) AS record_batch_id) k ON true
+                            coalesce(e.record_batch_id, w.record_batch_id) AS record_batch_id,
+                            false AS names_view) k ON true
   @fact_of_keys
   @own_fact_of_keys
   @records_of_keys

@@ -6,6 +6,7 @@ SELECT true AS "isTaken" WHERE pg_try_advisory_xact_lock(hashtextextended('log/m
 -- Reads the facts of entries from before the map, in their order, up to about :limit facts.
 SELECT k.log_index::float8 AS "logIndex", k.entry_type AS "entryType",
   @fact,
+  @view_fact,
   @own_fact,
   @records,
   cardinality(b.record_ids) AS "recordCount",

@@ -2,10 +2,9 @@ import { backfillEntries, mapStartText, type SubjectRef } from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
-import { factOf, type FactRow, ownFactOf, type OwnFactRow, recordsOf, type RecordsRow } from '../log/log-facts';
+import { type LoggedFact, loggedFactOf, type LoggedRow } from '../log/log-facts';
 import {
   EDGE,
-  type LoggedFact,
   type LogGrowth,
   type LogTile,
   type LogTree,
@@ -58,9 +57,7 @@ interface Older {
   readonly granted: SubjectRef | null;
 }
 
-type OlderRow = FactRow &
-  OwnFactRow &
-  RecordsRow & { logIndex: number; entryType: number; recordCount: number | null; granted: SubjectRef | null };
+type OlderRow = LoggedRow & { logIndex: number; entryType: number; recordCount: number | null; granted: SubjectRef | null };
 interface Range {
   from: number;
   until: number;
@@ -207,8 +204,6 @@ async function olderOf(sql: TransactionSql, read: typeof OLDER, range: Range): P
   }
   return rows.map((row) => ({ logIndex: row.logIndex, fact: loggedFactOf(row), granted: row.granted }));
 }
-
-const loggedFactOf = (row: OlderRow): LoggedFact | null => factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
 
 /** The type of an entry that only fills the tree. */
 const MAP_START = 13;

@@ -47,6 +47,7 @@ SELECT @facts,
                       LIMIT 1) placed ON true
   LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
   @snapshot_of_version(k.subject_key, k.snapshot_version, n)
+  @view_of_keys
  ORDER BY i.ord
 
 -- statement: map_facts_of_subject

@@ -1,7 +1,6 @@
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { factOf, type FactRow, ownFactOf, type OwnFactRow, recordsOf, type RecordsRow } from '../log/log-facts';
-import type { LoggedFact } from '../log/log-integration.store';
+import { type LoggedFact, loggedFactOf, type LoggedRow } from '../log/log-facts';
 import { countsIn, prefixesIn } from './map-read.store';
 
 /** The first bytes of a key, and a log index that the key leads to. */
@@ -21,7 +20,7 @@ export type PublicEntry = { readonly logIndex: number } & (
   | { readonly type: 'backfill'; readonly from: number; readonly keys: readonly (readonly KeyStart[])[] }
 );
 
-interface Row extends FactRow, OwnFactRow, RecordsRow {
+interface Row extends LoggedRow {
   logIndex: number;
   salt: Buffer | null;
   bodyHash: Buffer | null;
@@ -54,7 +53,7 @@ function entryOf(row: Row): PublicEntry {
   }
   const keys = startsAt(prefixes, logIndex);
   if (bodyHash !== null) return { type: 'erased', logIndex, bodyHash, keys };
-  const fact = factOf(row) ?? ownFactOf(row) ?? recordsOf(row);
+  const fact = loggedFactOf(row);
   if (fact === null || salt === null) throw new Error(`the leaf of log entry ${logIndex} cannot be rebuilt`);
   return { type: 'fact', logIndex, fact, salt, keys };
 }

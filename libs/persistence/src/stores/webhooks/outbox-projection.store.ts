@@ -22,7 +22,7 @@ interface MarkedFact extends FactRow {
 const WAITING = statement<{ limit: number }, MarkedFact>(
   'outbox_marks',
   `WITH k AS MATERIALIZED (
-  SELECT *, NULL::bigint AS owner_change_id, NULL::bigint AS erasure_id, false AS names_writer, true AS names_paths
+  SELECT *, NULL::bigint AS owner_change_id, NULL::bigint AS erasure_id, false AS names_writer, false AS names_view, true AS names_paths
     FROM outbox_waiting ORDER BY waiting_id LIMIT :limit FOR UPDATE SKIP LOCKED
 )
 SELECT k.waiting_id::float8 AS "waitingId", s.subject_key::float8 AS "subjectKey",
