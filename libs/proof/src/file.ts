@@ -6,6 +6,7 @@ import { UnreadableError, VerificationError } from './errors';
 import { Members } from './members';
 import type { Proved, Since } from './report';
 import { floorOf, requireFresh } from './trust';
+import { verifyPartialProof } from './view/partial-proof';
 
 /** Enough for the largest envelope that a deployment can allow, escaped and with its proof. */
 export const MAX_LINE_BYTES = 64_000_000;
@@ -13,7 +14,7 @@ export const MAX_ENTRY_LENGTH = 1_000_000;
 
 const PROOF_START = 'c2sp.org/tlog-proof@';
 
-/** A bundle (NDJSON), a proof file of one entry (C2SP tlog-proof), or a JSON answer of `…/log-proof`. */
+/** A bundle (NDJSON), a proof file of one entry (C2SP tlog-proof), or JSON: an answer with a proof, or a partial snapshot with one. */
 export type KindOfFile = 'bundle' | 'proof' | 'answer';
 
 /** A file, and what is needed to verify it. */
@@ -89,6 +90,7 @@ async function* proveLines({
     }
     if (kind === 'proof') return await verifyEntryProof(readProofFile(whole), entry, policy, floor);
     const answer = Members.parse(name, whole);
+    if (answer.has('view') && answer.has('envelope')) return await verifyPartialProof(answer, policy, floor);
     if (!answer.has('map')) return await verifyEntryProof(readProofAnswer(answer), entry, policy, floor);
     if (verifyMap === undefined) {
       const how = 'Add it to the policy as a line vrf VRF+…, or name it with --vrf-key.';

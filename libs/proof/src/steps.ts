@@ -25,15 +25,18 @@ import { leafOf, type LoggedText } from './leaf';
 import { Members } from './members';
 import { shownCheckpoint } from './report';
 import { readPolicy, requireCheckpoint, withoutQuorum } from './trust';
+import { readPartialSnapshot, readViewProof } from './view/partial-proof';
+import { requireLoggedView, requirePartialContent } from './view/view';
 
 export type StepName =
-  'content' | 'chain' | 'entry' | 'inclusion' | 'checkpoint' | 'witnesses' | 'consistency' | 'newest';
+  'content' | 'chain' | 'entry' | 'view' | 'inclusion' | 'checkpoint' | 'witnesses' | 'consistency' | 'newest';
 /** `open`: neither proved nor refused. */
 export type StepState = 'holds' | 'fails' | 'open';
 
 /** The values that a step compares or recomputes. */
 export type InputName =
   | 'canonical'
+  | 'payload'
   | 'computed'
   | 'claimed'
   | 'previousHash'
@@ -96,12 +99,18 @@ export async function* prove(evidence: VersionEvidence): AsyncGenerator<Step, vo
     ['content', proveContent],
     ['chain', proveChain],
     ['entry', proveEntry],
+    ...(isPartial(evidence.snapshot) ? [['view', proveView] as const] : []),
     ['inclusion', proveInclusion],
     ['checkpoint', proveSignature],
     ['witnesses', proveWitnesses],
     ['consistency', proveConsistency],
   ];
   for (const [name, step] of steps) yield runStep(name, async (inputs) => step(evidence, inputs));
+}
+
+/** Returns whether a snapshot shows only a part of its version. */
+function isPartial(snapshot: JsonValue | undefined): boolean {
+  return isJsonObject(snapshot) && Object.hasOwn(snapshot, 'view');
 }
 
 /** Runs a step. An error is its failure. */
@@ -139,6 +148,7 @@ export function proveContent(evidence: ContentEvidence, inputs: Inputs = []): Do
       inputs,
     );
   }
+  if (isPartial(evidence.snapshot)) return provePart(evidence, inputs);
   const envelope = snapshot.value('envelope');
   const claimed = snapshot.textOrNull('envelope_hash');
   const computed = hashOf(envelope);
@@ -153,6 +163,36 @@ export function proveContent(evidence: ContentEvidence, inputs: Inputs = []): Do
   }
   requireContent(whereOf(evidence), headerOf(evidence), envelope, computed);
   return holds('The hash computed here equals the hash that the service states.', inputs);
+}
+
+/** Checks that the shown part of a version is what its view discloses. */
+function provePart(evidence: ContentEvidence, inputs: Inputs): Done {
+  const snapshot = readPartialSnapshot(Members.of('The snapshot', evidence.snapshot));
+  inputs.push(['payload', snapshot.view.payload]);
+  const { hash } = requirePartialContent(whereOf(evidence), { ...snapshot, ...headerOf(evidence) });
+  inputs.push(['computed', hash]);
+  const { length } = snapshot.disclosed_paths;
+  return holds(
+    `The hashes of the shown values are all in the view of the version, at the ${length === 1 ? 'path' : `${length} paths`} that you may see.`,
+    inputs,
+  );
+}
+
+/** Checks that the log names the view of a partial snapshot. */
+function proveView(evidence: VersionEvidence, inputs: Inputs): Done {
+  const log = logAnswer(evidence.proof);
+  if (typeof log === 'string') return open(log, inputs);
+  const { answer, note } = log;
+  if (note === null) return open(NO_CHECKPOINT, inputs);
+  const where = whereOf(evidence);
+  const snapshot = readPartialSnapshot(Members.of('The snapshot', evidence.snapshot));
+  const entry = requireVersionEntry(where, answer.logged(), headerOf(evidence));
+  const own = readViewProof(answer);
+  const view = requirePartialContent(where, snapshot);
+  inputs.push(['computed', view.hash], ...entryInputs(own ?? answer.logged()));
+  requireLoggedView(where, { view, entry, own, snapshot, checkpoint: checkpointOf(note) });
+  const how = 'view_hash' in entry ? 'The entry of the version' : 'An entry of its own';
+  return holds(`${how} names the hash of the view.`, inputs);
 }
 
 /** Returns the header members that the service states, of the requested subject. */
@@ -189,7 +229,8 @@ function proveChain({ snapshot, version, previous }: VersionEvidence, inputs: In
   }
   if ('not' in previous) return open(`Version ${before} could not be read: ${previous.not}`, inputs);
   const { envelope, envelope_hash: stated } = Members.of('The previous snapshot', previous.got).all;
-  const hash = envelope === undefined ? stated : hashOf(envelope);
+  const isWhole = envelope !== undefined && !isPartial(previous.got);
+  const hash = isWhole ? hashOf(envelope) : stated;
   inputs.push(['previousHash', textOf(hash)], ['prevHash', textOf(named)]);
   if (hash !== named) {
     return fails(
@@ -197,8 +238,9 @@ function proveChain({ snapshot, version, previous }: VersionEvidence, inputs: In
       inputs,
     );
   }
-  if (envelope === undefined) {
-    const why = `Version ${before} was erased. The service states the hash that this version names, and nobody can recompute it.`;
+  if (!isWhole) {
+    const state = envelope === undefined ? 'was erased' : 'is shown in part';
+    const why = `Version ${before} ${state}. The service states the hash that this version names, and nobody can recompute it.`;
     return open(why, inputs);
   }
   return holds(`The content of version ${before} has the hash that this version names.`, inputs);

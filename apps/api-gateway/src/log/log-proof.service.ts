@@ -25,13 +25,15 @@ import { LogWaiting } from './log-waiting';
 /** An entry of the log as it was hashed. */
 export interface LoggedEntry {
   readonly logIndex: number;
-  /** Unique to this entry. */
+  /** Unique to this entry. With the salt of the view's entry, if there is one. */
   readonly salt: Buffer;
   readonly text: string;
   /** Its keys in the map. Null if its leaf contains none. */
   readonly keys: readonly Uint8Array[] | null;
   /** The hash of its leaf. */
   readonly leaf: Uint8Array;
+  /** The entry of a version's view, if this is the entry of the version and does not name the view. */
+  readonly view?: LoggedEntry;
 }
 
 /** The proof that a fact is in the log, against one published checkpoint. */
@@ -42,6 +44,14 @@ export interface LogProof {
   readonly inclusion: readonly Uint8Array[];
   /** The signed note; null if the note of the requested size is no longer stored. */
   readonly checkpoint: string | null;
+  /** The proof of the entry of the view; null if there is none in this tree. */
+  readonly view: ViewProof | null;
+}
+
+/** The proof that the view of a version is in the log. */
+interface ViewProof {
+  readonly entry: LoggedEntry;
+  readonly inclusion: readonly Uint8Array[];
 }
 
 /** The entry of an erasure, in place of the entry that the erasure made unprovable. */
@@ -78,7 +88,8 @@ export class LogProofService {
    * its erasure.
    */
   ofSnapshot(reader: Reader & Asker, snapshotId: string, options: ProofOptions): Promise<LogProof> {
-    return this.prove(reader, () => this.entryOfSnapshot(reader, snapshotId, undefined), options);
+    const find = () => this.entryOfSnapshot(reader, snapshotId, undefined, options.waitSeconds > 0);
+    return this.prove(reader, find, options);
   }
 
   /**
@@ -91,7 +102,7 @@ export class LogProofService {
     waitSeconds: number,
     known: KnownProof | undefined,
   ): Promise<LogProof | null> {
-    const find = () => this.entryOfSnapshot(reader, snapshotId, known?.entry);
+    const find = () => this.entryOfSnapshot(reader, snapshotId, known?.entry, waitSeconds > 0);
     const { entry, checkpoint } = await this.waiting.published(reader, find, waitSeconds);
     if (entry === known?.entry && checkpoint.note === known.checkpoint) return null;
     return this.proofAt(entry, checkpoint.size, checkpoint);
@@ -158,14 +169,16 @@ export class LogProofService {
 
   /**
    * Returns the snapshot's entry. Returns null before it is in the log, the `known` object itself if it is still valid,
-   * and the erasure's entry for an erased version.
+   * and the erasure's entry for an erased version. With `waitsForView`, also returns null before the entry of its view is in the
+   * log, if it has one.
    */
   private async entryOfSnapshot(
     reader: Reader & Asker,
     snapshotId: string,
     known: LoggedEntry | undefined,
+    waitsForView: boolean,
   ): Promise<LoggedEntry | ErasingEntry | null> {
-    const { facts, disclosure, version, isKnown, entry, erasure } = await this.entries.ofSnapshot(
+    const { facts, disclosure, version, isKnown, entry, view, isViewWaiting, erasure } = await this.entries.ofSnapshot(
       reader,
       snapshotId,
       known?.salt,
@@ -173,7 +186,7 @@ export class LogProofService {
     // An id cannot be guessed, so an unknown one is 404 for any member.
     this.access.require(reader, facts, version === null ? { role: RULES.readById.role } : RULES.readById);
     if (version === null) throw notFound();
-    if (!isKnown && entry === null) return null;
+    if ((!isKnown && entry === null) || (waitsForView && isViewWaiting && erasure === null)) return null;
     if (disclosure !== null) await this.disclosures.record(reader, disclosure, { from: version, to: version }, 'proof');
     if (isKnown && known !== undefined) return known;
     if (erasure !== null && entry?.fact.type === 'snapshot.created') {
@@ -181,7 +194,11 @@ export class LogProofService {
       const erased = erasedView({ ...entry.fact, erasure });
       return erasing === null ? null : { ...(await this.asHashed(erasing)), of: { erased, logIndex: entry.logIndex } };
     }
-    return entry === null ? null : this.asHashed(entry);
+    if (entry === null) return null;
+    const logged = await this.asHashed(entry);
+    if (view === null) return logged;
+    const ofView = await this.asHashed(view);
+    return { ...logged, salt: Buffer.concat([logged.salt, ofView.salt]), view: ofView };
   }
 
   /** Returns an entry as it was hashed. */
@@ -210,7 +227,10 @@ export class LogProofService {
     { origin, note }: { origin: string; note: string | null },
   ): Promise<LogProof> {
     const inclusion = await this.tree.inclusion(entry.logIndex, size);
-    const proof = { origin, entry, size, inclusion, checkpoint: note };
+    const { view } = entry;
+    const isViewIn = view !== undefined && view.logIndex < size;
+    const ofView = isViewIn ? { entry: view, inclusion: await this.tree.inclusion(view.logIndex, size) } : null;
+    const proof = { origin, entry, size, inclusion, checkpoint: note, view: ofView };
     if ('of' in entry) throw await this.erasedError(entry.of, proof);
     return proof;
   }
@@ -228,16 +248,23 @@ export class LogProofService {
 }
 
 /** Returns a proof as responses show it. */
-export function inclusionProof({ origin, entry, size, inclusion, checkpoint }: LogProof) {
+export function inclusionProof({ origin, size, checkpoint, view, ...proved }: LogProof) {
   return {
     log_origin: origin,
-    log_index: entry.logIndex,
     tree_size: size,
+    ...leafProof(proved),
+    checkpoint,
+    view: view && leafProof(view),
+  };
+}
+
+function leafProof({ entry, inclusion }: Pick<LogProof, 'entry' | 'inclusion'>) {
+  return {
+    log_index: entry.logIndex,
     leaf_hash: toHex(entry.leaf),
     entry: entry.text,
     keys: entry.keys?.map(encodeBase64url) ?? null,
     inclusion: inclusion.map(encodeBase64),
-    checkpoint,
   };
 }
 

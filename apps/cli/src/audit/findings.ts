@@ -12,6 +12,7 @@ export const CHECKS = {
   not_erased: 'content exists that the log says was erased',
   not_canonical: 'the envelope is not RFC 8785 text',
   envelope_ids: 'the envelope belongs to another snapshot',
+  view: 'the view differs from its hash',
   patch: 'it differs from the result of its update',
   chain: 'prev_hash is not the hash of the previous version',
   version_gap: 'the previous version is missing',

@@ -14,18 +14,29 @@ export const entryKeys = listOf(text)
       '(the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry.',
   );
 
-/** The proof that a fact is in the log. */
-export const InclusionProof = view('LogProof', {
-  log_origin: logOrigin,
+const LEAF_PROOF = {
   log_index: count.described('The index of the entry in the log, from 0.'),
-  tree_size: count.described('The tree size of the proof.'),
   leaf_hash: hash.described('The hash of the entry’s leaf: SHA-256 of 0x00 and the text of the leaf.'),
   entry: text.described('The entry as it was hashed: RFC 8785 text.'),
   keys: entryKeys,
   inclusion: proofHashes.described('RFC 6962, section 2.1.1, from the leaf’s sibling up; each hash in base64.'),
+};
+
+/** The proof that the view of a version is in the log. */
+const ViewProof = view('ViewLogProof', LEAF_PROOF);
+
+/** The proof that a fact is in the log. */
+export const InclusionProof = view('LogProof', {
+  log_origin: logOrigin,
+  tree_size: count.described('The tree size of the proof.'),
+  ...LEAF_PROOF,
   checkpoint: text
     .nullable()
     .described('The signed note of that size (C2SP tlog-checkpoint); null if it is no longer stored.'),
+  view: ViewProof.nullable().described(
+    'The proof of the entry `view.committed`, against the same tree. Only for a snapshot whose own entry has no `view_hash`, ' +
+      'once its view is in the log.',
+  ),
 });
 export type InclusionProof = ViewOf<typeof InclusionProof>;
 
@@ -62,6 +73,7 @@ const SNAPSHOT_PROOF_EXAMPLE: InclusionProof = {
   keys: null,
   inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
+  view: null,
 };
 
 const GRANT_PROOF_EXAMPLE: InclusionProof = {
@@ -74,6 +86,7 @@ const GRANT_PROOF_EXAMPLE: InclusionProof = {
   keys: null,
   inclusion: ['xH5txObiIvjcNLDIEc0Z5Hrjxh9fCmbc0/8xqIVLtFw=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
+  view: null,
 };
 
 const OWNER_PROOF_EXAMPLE: InclusionProof = {
@@ -86,6 +99,7 @@ const OWNER_PROOF_EXAMPLE: InclusionProof = {
   keys: null,
   inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'h2SZeJbIfcCl6DRu12A7nIX6/1WrM3Sz0fKkV7KRyg0='],
   checkpoint: CHECKPOINT_EXAMPLE,
+  view: null,
 };
 
 /** The snapshot is erased, which is the log's next entry. */
@@ -107,6 +121,7 @@ const ERASURE_PROOF_EXAMPLE: InclusionProof = {
     '— witness.example/w1 Oo4KVQAAAABpaLOYU6Ig3+YKLaCFvkKu7LDMRehCD0osqs6Rff5Yp3kwXMluacon1afRSZoS/VpsZOlHrrjxSdo9sJ1t2U1/xQ+aBg==',
     '',
   ].join('\n'),
+  view: null,
 };
 
 const TEXT = 'text/plain';

@@ -10,7 +10,7 @@ const entryOf = (logIndex: number): LogProof['entry'] => ({
   leaf: new Uint8Array(32),
 });
 const proofOf = (entry: LogProof['entry'], checkpoint: string): LogProof => ({
-  ...{ origin: 'log.example/test', entry, size: 9, inclusion: [], checkpoint },
+  ...{ origin: 'log.example/test', entry, size: 9, inclusion: [], checkpoint, view: null },
 });
 const answerOf = ({ entry, checkpoint }: LogProof): JsonText => new JsonText(`${entry.text} ${checkpoint}`);
 

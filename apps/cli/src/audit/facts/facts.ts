@@ -19,6 +19,17 @@ SELECT n.snapshot_id, n.subject_key, n.snapshot_version FROM snapshots n
    AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type = 1 AND w.subject_key = n.subject_key
                                                AND w.snapshot_version = n.snapshot_version)`;
 
+/** Finds views that no entry names. */
+const UNLOGGED_VIEWS = `
+SELECT v.subject_key, v.snapshot_version FROM snapshot_views v
+ WHERE v.subject_key >= $1 AND v.subject_key < $2 AND v.view_hash IS NOT NULL
+   AND NOT EXISTS (SELECT FROM log_entries e WHERE e.entry_type = 14 AND e.subject_key = v.subject_key
+                                               AND e.snapshot_version = v.snapshot_version)
+   AND NOT EXISTS (SELECT FROM log_entries e WHERE e.entry_type = 1 AND e.subject_key = v.subject_key
+                                               AND e.snapshot_version = v.snapshot_version AND e.names_view)
+   AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type IN (1, 14) AND w.subject_key = v.subject_key
+                                               AND w.snapshot_version = v.snapshot_version)`;
+
 /** Finds a last restart whose entry is not the first one. */
 const MISPLACED_RESTART = `
 SELECT r.restart_id, e.log_index FROM (SELECT * FROM log_restarts ORDER BY restart_id DESC LIMIT 1) r
@@ -97,6 +108,9 @@ export async function checkFacts(reader: AuditReader, { from, to }: FactsTask): 
   const found = nothingFound();
   await reader.each(UNLOGGED_SNAPSHOTS, [from, to], ([id, key, version]) =>
     report(found, 'not_logged', `snapshot ${id}: version ${version} of subject_key ${key}`, 'it has no log entry'),
+  );
+  await reader.each(UNLOGGED_VIEWS, [from, to], ([key, version]) =>
+    report(found, 'not_logged', `view of version ${version} of subject_key ${key}`, 'no log entry names it'),
   );
   return found;
 }

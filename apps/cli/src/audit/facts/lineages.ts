@@ -5,6 +5,7 @@ import { type Checked, nothingChecked, report } from '../findings';
 import { checkName, NAME_COLUMN } from './names';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
 import { CLOCK_SKEW_MS } from '../log/times';
+import { checkView, VIEW_COLUMNS, VIEW_OF_VERSION } from './views';
 
 /** Checks all snapshots of a range of subjects without the log. */
 export interface LineagesTask {
@@ -21,12 +22,14 @@ SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generate
        n.envelope IS NULL AND EXISTS (
          SELECT FROM erasures er WHERE er.erasure_id = n.erasure_id AND er.subject_key = n.subject_key AND er.status = 'erased'
                                    AND n.snapshot_version = ANY (er.versions)),
+       ${VIEW_COLUMNS},
        ${NAME_COLUMN},
        ${UPDATE_COLUMNS}
   FROM ${source}
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s ON true
   LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope FROM snapshots p
                       WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version - 1 LIMIT 1) p ON true
+  ${VIEW_OF_VERSION}
   ${UPDATE_OF_VERSION}`;
 
 const OF_SUBJECTS = rowsOf(`(SELECT * FROM snapshots n WHERE n.subject_key >= $1 AND n.subject_key < $2
@@ -52,7 +55,7 @@ export async function checkWaiting(reader: AuditReader): Promise<Checked> {
 
 function checkRow(checked: Checked, row: Row): void {
   const [key, version, id, tenantId, generatedAt, created, isToCome, envelopeHash, prevHash, envelope, ...rest] = row;
-  const [subjectType, subjectId, owner, parentHash, parentCreated, isErased, name] = rest;
+  const [subjectType, subjectId, owner, parentHash, parentCreated, isErased, viewHash, viewSecret, name] = rest;
   const where = `snapshot ${id}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
   checked.snapshots++;
   if (!isText(subjectType) || !isText(subjectId)) {
@@ -80,6 +83,8 @@ function checkRow(checked: Checked, row: Row): void {
     report(checked, 'erased', where, 'the envelope is missing, and no erasure names it');
   }
   checkPatch(checked, where, row, value);
+  const hashes = { envelopeHash: envelopeHash ?? null, prevHash: prevHash ?? null };
+  checkView(checked, where, { envelope: isText(envelope) ? value : null, ...hashes, viewHash, viewSecret });
   if (value !== undefined || !isText(envelope)) checkName(checked, where, name, value);
   if (owner !== tenantId) {
     report(checked, 'subject', where, `the subject belongs to the tenant ${owner}, the snapshot to ${tenantId}`);

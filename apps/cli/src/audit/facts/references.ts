@@ -49,6 +49,12 @@ const REFERENCES: readonly Reference[] = [
   },
   {
     check: 'named',
+    what: 'its version is missing',
+    statement: `SELECT 'view of version ' || v.snapshot_version || ' of subject_key ' || v.subject_key
+       FROM snapshot_views v WHERE NOT ${version('v.subject_key', 'v.snapshot_version')}`,
+  },
+  {
+    check: 'named',
     what: 'its snapshot is missing',
     statement: `SELECT 'event ' || o.event_id FROM outbox_events o
       WHERE o.snapshot_id IS NOT NULL AND NOT EXISTS (SELECT FROM snapshots n WHERE n.snapshot_id = o.snapshot_id)`,

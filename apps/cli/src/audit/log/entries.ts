@@ -11,13 +11,15 @@ import {
   restartEntry,
   revocationEntry,
   snapshotEntry,
+  viewEntry,
 } from './entry-text';
 import { checkHash, checkText } from '../facts/envelopes';
 import { type Checked, notice, nothingChecked, report } from '../findings';
-import { KEYS, OTHERS, RESTARTS, SNAPSHOTS, TILES } from './entry-statements';
+import { KEYS, OTHERS, RESTARTS, SNAPSHOTS, TILES, VIEWS } from './entry-statements';
 import { checkPlaces, type KeysByEntry, leafText, MAP_ENTRIES, outerText, readKeys, readMapEntry } from './keyed';
 import { checkName } from '../facts/names';
 import { checkPatch } from '../facts/patches';
+import { checkView } from '../facts/views';
 import { BATCHES, readBatch, RECORD_NAMES } from './records';
 import { checkTime, CLOCK_SKEW_MS, type SignedSizes } from './times';
 
@@ -71,6 +73,7 @@ class Chunk {
     await this.reader.each(OTHERS, [this.from, this.to], (row) => this.checkOther(row));
     await this.reader.each(RESTARTS, [this.from, this.to], (row) => this.checkRestart(row));
     await this.reader.each(KEYS, [this.from, this.to], (row) => this.checkKey(row));
+    await this.reader.each(VIEWS, [this.from, this.to], (row) => this.checkViewEntry(row));
     await this.reader.each(BATCHES, [this.from, this.to], (row) => this.checkBatch(row));
     await this.reader.each(MAP_ENTRIES, [this.from, this.to], (row) => this.checkMapEntry(row));
     for (const [at, keys] of this.keys) if (!keys.isBackfill) checkPlaces(this.checked, `entry ${at}`, keys, () => at);
@@ -117,6 +120,9 @@ class Chunk {
       requestId,
       isLate,
       bodyHash,
+      namesView,
+      viewHash,
+      viewSecret,
       name,
     ] = rest;
     const index = this.see(at);
@@ -139,6 +145,7 @@ class Chunk {
         prevHash: prevHash ?? null,
         createdAt,
         writer: isText(writer) ? { principalId: writer, requestId: requestId ?? null } : null,
+        viewHash: namesView === 't' ? (viewHash ?? null) : null,
       });
       this.checkLeaf(index, where, text);
     } else if (isText(bodyHash) && !this.isLeaf(index, outerText(bodyHash, this.keys.get(index)?.texts ?? []))) {
@@ -152,6 +159,8 @@ class Chunk {
       value = checkText(this.checked, where, text);
     }
     checkPatch(this.checked, where, row, value);
+    const hashes = { envelopeHash: envelopeHash ?? null, prevHash: prevHash ?? null };
+    checkView(this.checked, where, { envelope: isText(envelope) ? value : null, ...hashes, viewHash, viewSecret });
     if (value !== undefined || !isText(envelope)) checkName(this.checked, where, name, value);
     // An erased version has no text and no salt, and a log entry names its index.
     if ((!isText(envelope) || !isText(salt)) && !isText(erasure)) {
@@ -348,6 +357,23 @@ class Chunk {
     const announcedAt = apiTime(announced);
     this.checkTime(index, where, announcedAt);
     this.checkLeaf(index, where, keyEntry(salt ?? '', { vkey, announcedBy, announcedAt }));
+  }
+
+  private checkViewEntry([at, key, version, salt, id, tenantId, subjectType, subjectId, viewHash, committed]: Row): void {
+    const index = this.see(at);
+    const where = `entry ${index}, view of version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
+    if (!isText(id) || !isText(tenantId) || !isText(subjectType) || !isText(subjectId) || !isText(version)) {
+      report(this.checked, 'fact_missing', where, 'snapshots or subjects has no such row');
+      return;
+    }
+    if (!isText(viewHash) || !isText(committed)) {
+      report(this.checked, 'fact_missing', where, 'snapshot_views has no such row');
+      return;
+    }
+    const committedAt = apiTime(committed);
+    this.checkTime(index, where, committedAt);
+    const fact = { tenantId, subjectType, subjectId, snapshotId: id, version };
+    this.checkLeaf(index, where, viewEntry(salt ?? '', { ...fact, viewHash, committedAt }));
   }
 
   private checkBatch(row: Row): void {

@@ -1,5 +1,6 @@
 import { NAME_COLUMN } from '../facts/names';
 import { UPDATE_COLUMNS, UPDATE_OF_VERSION } from '../facts/patches';
+import { VIEW_COLUMNS, VIEW_OF_VERSION } from '../facts/views';
 
 // The facts of a range of entries, and the tiles of its leaves.
 
@@ -15,6 +16,7 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
           WHERE er.erasure_id = n.erasure_id AND er.subject_key = e.subject_key AND e.log_index = ANY (er.erased_indexes)) END,
        CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late,
        translate(encode(e.body_hash, 'base64'), '+/=', '-_'),
+       e.names_view, ${VIEW_COLUMNS},
        ${NAME_COLUMN},
        ${UPDATE_COLUMNS}
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
@@ -27,6 +29,7 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
   LEFT JOIN LATERAL (SELECT pe.log_index FROM log_entries pe
                       WHERE pe.entry_type = 1 AND pe.subject_key = e.subject_key
                         AND pe.snapshot_version = e.snapshot_version - 1 LIMIT 1) pe ON true
+  ${VIEW_OF_VERSION}
   ${UPDATE_OF_VERSION}`;
 
 export const OTHERS = `
@@ -53,7 +56,7 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
        e.names_paths,
        array_to_json(CASE WHEN e.entry_type = 5 THEN h.paths WHEN first.grant_id IS NULL THEN g.paths ELSE first.from_paths END),
        CASE WHEN e.entry_type = 5 THEN h.starts_at WHEN first.grant_id IS NULL THEN g.starts_at ELSE first.from_starts_at END
-  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8, 9, 10, 11, 12, 13)
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type NOT IN (1, 7, 8, 9, 10, 11, 12, 13, 14)
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM grant_changes h WHERE h.grant_change_id = e.grant_change_id LIMIT 1) h ON true
   LEFT JOIN LATERAL (SELECT * FROM grants g WHERE g.grant_id = coalesce(h.grant_id, e.grant_id) LIMIT 1) g ON true
@@ -75,6 +78,16 @@ SELECT e.log_index, e.announcement_id, translate(encode(e.salt, 'base64'), '+/='
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 8
          ORDER BY log_index OFFSET 0) e
   LEFT JOIN LATERAL (SELECT * FROM log_key_announcements a WHERE a.announcement_id = e.announcement_id LIMIT 1) a ON true`;
+
+export const VIEWS = `
+SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 'base64'), '+/=', '-_'),
+       n.snapshot_id, n.tenant_id, s.subject_type, s.subject_id, encode(v.view_hash, 'hex'), v.committed_at
+  FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 14
+         ORDER BY log_index OFFSET 0) e
+  LEFT JOIN LATERAL (SELECT * FROM snapshots n
+                      WHERE n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version LIMIT 1) n ON true
+  LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = e.subject_key LIMIT 1) s ON true
+  ${VIEW_OF_VERSION}`;
 
 export const TILES = `
 SELECT level, tile_index, encode(hashes, 'base64') FROM log_tiles

@@ -16,17 +16,33 @@ export interface SnapshotRow {
   createdAt: string;
   /** Null if the entry does not name the writer. */
   writer: { principalId: string; requestId: string | null } | null;
+  /** Null if the entry does not name the view. */
+  viewHash: string | null;
 }
 
 export function snapshotEntry(salt: string, row: SnapshotRow): string {
-  const { writer } = row;
+  const { writer, viewHash } = row;
+  const viewed = viewHash === null ? '' : `,"view_hash":${quote(viewHash)}`;
   const written =
     writer === null ? '' : `,"write_request_id":${quote(writer.requestId)},"written_by":${quote(writer.principalId)}`;
   return (
     `{"created_at":${quote(row.createdAt)},${VERSION},"envelope_hash":${quote(row.envelopeHash)},` +
     `"prev_hash":${quote(row.prevHash)},"salt":${quote(salt)},"snapshot_id":${quote(row.snapshotId)},` +
     `"snapshot_version":${row.version},"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},` +
-    `"tenant_id":${quote(row.tenantId)},"type":"snapshot.created"${written}}`
+    `"tenant_id":${quote(row.tenantId)},"type":"snapshot.created"${viewed}${written}}`
+  );
+}
+
+export interface ViewRow extends Pick<SnapshotRow, 'tenantId' | 'subjectType' | 'subjectId' | 'snapshotId' | 'version'> {
+  viewHash: string;
+  committedAt: string;
+}
+
+export function viewEntry(salt: string, row: ViewRow): string {
+  return (
+    `{"committed_at":${quote(row.committedAt)},${VERSION},"salt":${quote(salt)},"snapshot_id":${quote(row.snapshotId)},` +
+    `"snapshot_version":${row.version},"subject_id":${quote(row.subjectId)},"subject_type":${quote(row.subjectType)},` +
+    `"tenant_id":${quote(row.tenantId)},"type":"view.committed","view_hash":${quote(row.viewHash)}}`
   );
 }
 

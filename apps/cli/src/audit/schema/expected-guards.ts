@@ -49,6 +49,7 @@ constraint log_entries_body of log_entries: CHECKbody_hashISNOTNULL=entry_type=1
 constraint log_entries_check of log_entries: CHECKCASEentry_typeWHEN1THENsubject_keyISNOTNULLANDsnapshot_versionISNOTNULLWHEN2THENgrant_idISNOTNULLWHEN3THENgrant_idISNOTNULLWHEN4THENowner_change_idISNOTNULLELSENULL::booleanEND
 constraint log_entries_log_index_check of log_entries: CHECKlog_index>=0
 constraint log_entries_map_root of log_entries: CHECKentry_type=9=map_rootISNOTNULLANDmap_rootISNULLORoctet_lengthmap_root=32
+constraint log_entries_names_view of log_entries: CHECKnames_viewISNULLORentry_type=1
 constraint log_entries_of_batch of log_entries: CHECKentry_type=ANYARRAY[11,12]=record_batch_idISNOTNULL
 constraint log_entries_of_changed_grants of log_entries: CHECKentry_type<>5ORgrant_change_idISNOTNULL
 constraint log_entries_of_erasure of log_entries: CHECKentry_type<>6ORerasure_idISNOTNULL
@@ -56,6 +57,7 @@ constraint log_entries_pkey of log_entries: PRIMARYKEYlog_index
 constraint log_entries_restart of log_entries: CHECKentry_type=7=restart_idISNOTNULL
 constraint log_entries_salt_check of log_entries: CHECKoctet_lengthsalt=16
 constraint log_entries_salted of log_entries: CHECKsaltISNOTNULLORentry_type=ANYARRAY[1,9,10,13]
+constraint log_entries_view of log_entries: CHECKentry_type<>14ORsubject_keyISNOTNULLANDsnapshot_versionISNOTNULL
 constraint log_feed_is_one_check of log_feed: CHECKis_one
 constraint log_feed_pkey of log_feed: PRIMARYKEYis_one
 constraint log_key_announcements_ended of log_key_announcements: CHECKended_byISNULL=ended_atISNULL
@@ -132,6 +134,10 @@ constraint search_backfill_pkey of search_backfill: PRIMARYKEYis_one
 constraint shared_feed_pkey of shared_feed: PRIMARYKEYtenant_id,log_index
 constraint snapshot_provenance_check of snapshot_provenance: CHECKoriginsISNULL=snapshot_version=1
 constraint snapshot_provenance_pkey of snapshot_provenance: PRIMARYKEYsubject_key,snapshot_version
+constraint snapshot_views_committed of snapshot_views: CHECKview_secretISNULLORview_hashISNOTNULL
+constraint snapshot_views_pkey of snapshot_views: PRIMARYKEYsubject_key,snapshot_version
+constraint snapshot_views_view_hash_check of snapshot_views: CHECKoctet_lengthview_hash=32
+constraint snapshot_views_view_secret_check of snapshot_views: CHECKoctet_lengthview_secret=32
 constraint snapshots_check of snapshots: CHECKprev_hashISNULLORoctet_lengthprev_hash=32ANDsnapshot_version>1
 constraint snapshots_envelope_hash_check of snapshots: CHECKoctet_lengthenvelope_hash=32
 constraint snapshots_erased_check of snapshots: CHECKenvelopeISNULL=erasure_idISNOTNULL
@@ -179,6 +185,7 @@ function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
 function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
+function erase_views (): plpgsql as its owner search_path=pg_catalog, pg_temp dff1552ab4f59633 for PUBLIC
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp 1c4f43ef343d3e0a for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp e1df26d1c8352903 for PUBLIC
 function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp 93261bdf5e68df7f for PUBLIC
@@ -187,7 +194,7 @@ function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted t
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function is_grant_narrowed (was_scopes text[], scopes text[], was_until timestamp with time zone, until timestamp with time zone, was_paths text[], paths text[], was_since timestamp with time zone, since timestamp with time zone): sql search_path=pg_catalog, pg_temp 76b45b7b8e792cad for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
-function keyed_version_text (entry log_entries): sql search_path=pg_catalog, pg_temp 49072bd079a351a2 for PUBLIC
+function keyed_version_text (entry log_entries): sql search_path=pg_catalog, pg_temp 3c3c3b6fc681da1f for PUBLIC
 function map_records_missing (records bytea, others bytea): plpgsql search_path=pg_catalog, pg_temp 4de4ca0f33305cfe for PUBLIC
 function mark_audit_records (): plpgsql as its owner search_path=pg_catalog, pg_temp 8896ba5deb84aed7 for PUBLIC
 function mark_disclosures (): plpgsql as its owner search_path=pg_catalog, pg_temp 81d8950c1f197d5f for PUBLIC
@@ -201,7 +208,8 @@ function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_t
 function mark_record_batch (): plpgsql as its owner search_path=pg_catalog, pg_temp 3d46824a482d1248 for PUBLIC
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
 function mark_shared_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp enable_seqscan=off 7261f6a18f8736c1 for PUBLIC
-function move_erased (): plpgsql search_path=pg_catalog, pg_temp 3305229af9038be0 for PUBLIC
+function mark_views (): plpgsql as its owner search_path=pg_catalog, pg_temp fefa59b8c16e2355 for PUBLIC
+function move_erased (): plpgsql search_path=pg_catalog, pg_temp d6460757f1952fd2 for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC
 function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
@@ -223,8 +231,9 @@ function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
+function refuse_view_change (): plpgsql search_path=pg_catalog, pg_temp 04d20cf6a1a9d361 for PUBLIC
 function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp aadc171246184142 for PUBLIC
-function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 9649b5cdd91a6119
+function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 8f716ee06db3ea0e
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
@@ -274,6 +283,7 @@ migration RecurringRefreshRequests1700000000042: applied
 migration RefreshRequestInbox1700000000026: applied
 migration RefreshRequestsExpire1700000000038: applied
 migration SearchTerms1700000000023: applied
+migration SnapshotViews1700000000056: applied
 migration SubscriptionsByType1700000000007: applied
 migration TimeOfVersions1700000000014: applied
 migration TimesOfTheLog1700000000034: applied
@@ -326,6 +336,7 @@ privileges of PUBLIC on refresh_requests: none
 privileges of PUBLIC on search_backfill: none
 privileges of PUBLIC on shared_feed: none
 privileges of PUBLIC on snapshot_provenance: none
+privileges of PUBLIC on snapshot_views: none
 privileges of PUBLIC on snapshots: none
 privileges of PUBLIC on subject_evidence: none
 privileges of PUBLIC on subject_identifiers: none
@@ -381,6 +392,7 @@ privileges of iss_app on refresh_requests: INSERT, SELECT, UPDATE
 privileges of iss_app on search_backfill: none
 privileges of iss_app on shared_feed: INSERT, SELECT
 privileges of iss_app on snapshot_provenance: INSERT, SELECT
+privileges of iss_app on snapshot_views: INSERT, SELECT
 privileges of iss_app on snapshots: INSERT, SELECT
 privileges of iss_app on subject_evidence: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
@@ -436,6 +448,7 @@ privileges of iss_gateway on refresh_requests: INSERT, SELECT, UPDATE
 privileges of iss_gateway on search_backfill: none
 privileges of iss_gateway on shared_feed: SELECT
 privileges of iss_gateway on snapshot_provenance: INSERT, SELECT
+privileges of iss_gateway on snapshot_views: INSERT, SELECT
 privileges of iss_gateway on snapshots: INSERT, SELECT
 privileges of iss_gateway on subject_evidence: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
@@ -491,6 +504,7 @@ privileges of iss_worker on refresh_requests: INSERT, SELECT, UPDATE (closed_at,
 privileges of iss_worker on search_backfill: none
 privileges of iss_worker on shared_feed: INSERT, SELECT
 privileges of iss_worker on snapshot_provenance: SELECT
+privileges of iss_worker on snapshot_views: INSERT, SELECT
 privileges of iss_worker on snapshots: SELECT
 privileges of iss_worker on subject_evidence: SELECT
 privileges of iss_worker on subject_identifiers: none
@@ -520,6 +534,7 @@ trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTO
 trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
 trigger erasures_texts_erased of erasures: CREATETRIGGERerasures_texts_erasedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONerase_texts
 trigger erasures_versions_ordered of erasures: CREATETRIGGERerasures_versions_orderedBEFOREUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDnew.logged_versionsISNULLEXECUTEFUNCTIONorder_erased_versions
+trigger erasures_views_erased of erasures: CREATETRIGGERerasures_views_erasedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONerase_views
 trigger grant_changes_announced of grant_changes: CREATETRIGGERgrant_changes_announcedAFTERINSERTONgrant_changesFOREACHROWEXECUTEFUNCTIONmark_grant_for_outbox
 trigger grant_changes_completed of grant_changes: CREATETRIGGERgrant_changes_completedBEFOREINSERTONgrant_changesFOREACHROWWHENnew.pathsISNULLANDnew.from_pathsISNULLANDnew.starts_atISNULLANDnew.from_starts_atISNULLEXECUTEFUNCTIONcomplete_grant_change
 trigger grant_changes_immutable of grant_changes: CREATETRIGGERgrant_changes_immutableBEFOREDELETEORUPDATEONgrant_changesFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
@@ -584,6 +599,9 @@ trigger record_batches_not_truncated of record_batches: CREATETRIGGERrecord_batc
 trigger records_waiting_not_truncated of records_waiting: CREATETRIGGERrecords_waiting_not_truncatedBEFORETRUNCATEONrecords_waitingFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
 trigger refresh_requests_recur of refresh_requests: CREATETRIGGERrefresh_requests_recurBEFOREUPDATEONrefresh_requestsFOREACHROWWHENold.status='pending'::textANDnew.status<>'pending'::textANDnew.everyISNOTNULLANDnew.series_end_reasonISNULLEXECUTEFUNCTIONplan_next_refresh_request
+trigger snapshot_views_logged of snapshot_views: CREATETRIGGERsnapshot_views_loggedAFTERINSERTONsnapshot_viewsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_views
+trigger snapshot_views_not_truncated of snapshot_views: CREATETRIGGERsnapshot_views_not_truncatedBEFORETRUNCATEONsnapshot_viewsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger snapshot_views_stay of snapshot_views: CREATETRIGGERsnapshot_views_stayBEFOREDELETEORUPDATEONsnapshot_viewsFOREACHROWEXECUTEFUNCTIONrefuse_view_change
 trigger snapshots_announced of snapshots: CREATETRIGGERsnapshots_announcedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_shared_snapshots
 trigger snapshots_erased_unfound of snapshots: CREATETRIGGERsnapshots_erased_unfoundAFTERUPDATEONsnapshotsFOREACHROWWHENold.erasure_idISNULLANDnew.erasure_idISNOTNULLEXECUTEFUNCTIONforget_search_terms
 trigger snapshots_immutable of snapshots: CREATETRIGGERsnapshots_immutableBEFOREDELETEORUPDATEONsnapshotsFOREACHROWEXECUTEFUNCTIONrefuse_snapshot_change
@@ -612,6 +630,7 @@ unique index log_entries_of_grants of log_entries: CREATEUNIQUEINDEXlog_entries_
 unique index log_entries_of_owner_changes of log_entries: CREATEUNIQUEINDEXlog_entries_of_owner_changesONlog_entriesUSINGbtreeowner_change_idWHEREowner_change_idISNOTNULL
 unique index log_entries_of_restarts of log_entries: CREATEUNIQUEINDEXlog_entries_of_restartsONlog_entriesUSINGbtreerestart_idWHERErestart_idISNOTNULL
 unique index log_entries_of_snapshots of log_entries: CREATEUNIQUEINDEXlog_entries_of_snapshotsONlog_entriesUSINGbtreesubject_key,snapshot_versionWHEREentry_type=1
+unique index log_entries_of_views of log_entries: CREATEUNIQUEINDEXlog_entries_of_viewsONlog_entriesUSINGbtreesubject_key,snapshot_versionWHEREentry_type=14
 unique index log_key_announcements_live of log_key_announcements: CREATEUNIQUEINDEXlog_key_announcements_liveONlog_key_announcementsUSINGbtreevkeyWHEREended_atISNULL
 unique index transfer_offers_pending_key of transfer_offers: CREATEUNIQUEINDEXtransfer_offers_pending_keyONtransfer_offersUSINGbtreetenant_idWHEREstatus='pending'::text
 unique index updates_applied_snapshot_key of updates: CREATEUNIQUEINDEXupdates_applied_snapshot_keyONupdatesUSINGbtreeapplied_snapshot_idWHEREapplied_snapshot_idISNOTNULL

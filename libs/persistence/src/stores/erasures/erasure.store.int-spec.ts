@@ -86,13 +86,17 @@ it('keeps the hash of the text of an entry with keys, so that its leaf can be re
   await owner.query(`UPDATE subjects SET subject_id = $1`, [text]);
   await owner.query('ALTER TABLE subjects ENABLE TRIGGER USER');
   await log();
+  await owner.query(`INSERT INTO snapshot_views (subject_key, snapshot_version, view_secret, view_hash)
+                     SELECT subject_key, snapshot_version, sha256(''), envelope_hash FROM snapshots WHERE snapshot_version = 3`);
   await owner.query('ALTER TABLE log_entries DISABLE TRIGGER USER');
   await owner.query(
-    `UPDATE log_entries SET names_writer = snapshot_version > 1, key_prefixes = sha256('') WHERE snapshot_version < 4`,
+    `UPDATE log_entries SET names_writer = snapshot_version > 1, names_view = nullif(snapshot_version = 3, false),
+            key_prefixes = sha256('') WHERE snapshot_version < 4`,
   );
   await owner.query('ALTER TABLE log_entries ENABLE TRIGGER USER');
   const entries = await new LogEntryStore(world.database.sql).ofVersions({ ...subject, subjectId: text }, 1, 3);
   expect(entries).toHaveLength(3);
+  expect(entries[2]?.fact).toMatchObject({ viewHash: expect.any(String) });
   await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
                      VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1,2,3,4}', 'alice')`);
   await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);

@@ -7,14 +7,19 @@ k.log_index::float8 AS "entry?.logIndex", k.salt AS "entry?.salt"
   @fact_of_entry
 
 -- fragment: of_snapshot(grantee, reader)
--- Reads the entry of a snapshot. If the caller already knows its salt, it returns no content, because a salt identifies one
--- entry.
+-- Reads the entry of a snapshot, and the entry of its view if the former does not name it. If the caller already knows their salts,
+-- it returns no content, because a salt identifies one entry.
 SELECT @facts,
-  @disclosed(@grantee), found.snapshot_version AS version, (placed.salt = i.known_salt) IS TRUE AS "isKnown",
+  @disclosed(@grantee), found.snapshot_version AS version, known.is_known AS "isKnown",
+  (own.view_hash IS NOT NULL AND own.salt IS NULL) IS TRUE AS "isViewWaiting",
   @of_erasure(public_id) AS "erasure?.erasureId",
   @of_erasure(erased_at) AS "erasure?.erasedAt",
   @place,
-  @snapshot_fact
+  @snapshot_fact,
+  CASE WHEN known.is_known THEN NULL ELSE own.log_index::float8 END AS "view?.logIndex",
+  own.salt AS "view?.salt",
+  encode(own.view_hash, 'hex') AS "view?.viewHash",
+  own.committed_at AS "view?.committedAt"
   FROM unnest(:inputs.tenantId::text[], :inputs.principalId::text[], :inputs.snapshotId::uuid[],
                 :inputs.knownSalt::bytea[])
     WITH ORDINALITY AS i(tenant_id, principal_id, snapshot_id, known_salt, ord)
@@ -24,9 +29,16 @@ SELECT @facts,
   LEFT JOIN LATERAL (SELECT * FROM log_entries e
                       WHERE e.subject_key = r.subject_key AND e.snapshot_version = found.snapshot_version
                         AND e.entry_type = 1 LIMIT 1) placed ON true
-  LEFT JOIN LATERAL (SELECT placed.* WHERE (placed.salt = i.known_salt) IS NOT TRUE) k ON true
-  LEFT JOIN LATERAL (SELECT found.*
-                      WHERE r.subject_key IS NOT NULL AND (placed.salt = i.known_salt) IS NOT TRUE) n ON true
+  LEFT JOIN LATERAL (SELECT v.view_hash, v.committed_at, e.log_index, e.salt
+                       FROM (SELECT * FROM snapshot_views v
+                              WHERE placed.names_view IS NOT TRUE AND v.subject_key = placed.subject_key
+                                AND v.snapshot_version = placed.snapshot_version AND v.view_hash IS NOT NULL LIMIT 1) v
+                       LEFT JOIN LATERAL (SELECT * FROM log_entries e
+                                           WHERE e.subject_key = v.subject_key AND e.snapshot_version = v.snapshot_version
+                                             AND e.entry_type = 14 LIMIT 1) e ON true) own ON true
+ CROSS JOIN LATERAL (SELECT (placed.salt || coalesce(own.salt, '') = i.known_salt) IS TRUE AS is_known) known
+  LEFT JOIN LATERAL (SELECT placed.* WHERE NOT known.is_known) k ON true
+  LEFT JOIN LATERAL (SELECT found.* WHERE r.subject_key IS NOT NULL AND NOT known.is_known) n ON true
   @view_of_keys
  ORDER BY i.ord
 

@@ -1,4 +1,6 @@
-import { type AccessFacts, type Actor, type GrantFact, type LogFact, type Reader, type SubjectRef } from '@iss/domain';
+import { type AccessFacts, type Actor, type GrantFact, type LogFact, type Reader, type SubjectRef,
+  type ViewCommittedFact,
+} from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
@@ -11,7 +13,7 @@ export interface LogEntry {
   logIndex: number;
   /** 16 bytes; null for an erased version, whose entry can no longer be reconstructed. */
   salt: Buffer | null;
-  fact: LogFact;
+  fact: LogFact | ViewCommittedFact;
 }
 
 interface Place {
@@ -26,6 +28,8 @@ interface SnapshotInput extends Reader {
 }
 
 interface SnapshotRow extends Pick<FactRow, 'snapshot'>, Place {
+  view: { logIndex: number; salt: Buffer; viewHash: string; committedAt: Date } | null;
+  isViewWaiting: boolean;
   facts: AccessFacts;
   disclosure: SubjectDisclosure | null;
   version: number | null;
@@ -45,8 +49,12 @@ export interface SnapshotEntryRead {
   disclosure: SubjectDisclosure | null;
   /** The version of the snapshot; null if it does not exist. */
   version: number | null;
-  /** True if the caller knows the entry's salt. */
+  /** True if the caller knows the salts of the entry and of the view's own entry. */
   isKnown: boolean;
+  /** The entry of the view, if `entry` does not name it. */
+  view: LogEntry | null;
+  /** True if the view will have an entry of its own. */
+  isViewWaiting: boolean;
   /** Null if there is none yet, or the caller knows it. */
   entry: LogEntry | null;
   /** The erasure of the snapshot, if any. Its entry then has no salt. */
@@ -134,8 +142,12 @@ export class LogEntryStore {
     return new Coalescer<SnapshotInput, SnapshotEntryRead>({
       run: async (inputs, isAlone) => {
         const rows = await (isAlone ? this.sql : shared).run(read, { inputs });
-        return rows.map(({ entry, snapshot, ...read }) => ({
-          value: { ...read, entry: entry && snapshot && { ...entry, fact: snapshot } },
+        return rows.map(({ entry, snapshot, view, ...read }) => ({
+          value: {
+            ...read,
+            entry: entry && snapshot && { ...entry, fact: snapshot },
+            view: view && snapshot && viewEntryOf(view, snapshot),
+          },
         }));
       },
       maxRows: MAX_ROWS,
@@ -144,6 +156,14 @@ export class LogEntryStore {
       whoseOf: ({ tenantId, principalId }) => tenantId ?? principalId,
     });
   }
+}
+
+function viewEntryOf(
+  { logIndex, salt, viewHash, committedAt }: NonNullable<SnapshotRow['view']>,
+  { tenantId, subjectType, subjectId, snapshotId, snapshotVersion }: NonNullable<FactRow['snapshot']>,
+): LogEntry {
+  const version = { tenantId, subjectType, subjectId, snapshotId, snapshotVersion };
+  return { logIndex, salt, fact: { type: 'view.committed', ...version, viewHash, committedAt } };
 }
 
 function entryOf(row: EntryRow): LogEntry | null {
