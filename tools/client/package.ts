@@ -9,7 +9,7 @@ const CLIENT = join(LIBS, 'client');
 const ENTRIES = ['index', 'node', 'indexeddb', 'bundle'] as const;
 
 /** Files that the main file loads when it needs them. */
-const LATER = ['map', 'policy'] as const;
+const LATER = ['map', 'policy', 'view'] as const;
 
 /** Leaves out files that are loaded later. */
 export const LOADED_LATER: Plugin = {

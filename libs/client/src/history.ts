@@ -125,7 +125,7 @@ export async function* exportOf<A>(
     if (bundle !== null) {
       const proved: unknown = value;
       requireLike<BundleLine>(proved, BUNDLE_LINE);
-      bundle.prove(version, proved);
+      await bundle.prove(version, proved);
       last = proved;
     }
     versions++;

@@ -39,7 +39,8 @@ export const VERSION: Shape<api.Snapshot> = {
       generated_at: '',
       subject: SUBJECT,
       attributes: {},
-      audit: { created_by: '', source: '' },
+      // A partial version has none.
+      audit: { '?': { created_by: '', source: '' } },
       evidence: [REFERENCE],
       attribute_paths: { '?': { '*': [REFERENCE] } },
     },

@@ -2,10 +2,12 @@ import { canonicalize } from '@iss/domain/pure';
 import { encodeUtf8, type Policy, sha256, toHex, type VerifiedCheckpoint } from '@iss/tlog';
 import { type LoggedVersion, requireContent, requireMembers } from './content';
 import { UnreadableError, VerificationError } from './errors';
-import { type BundleLine, type EntryProof, LineageProof } from './inclusion';
+import { type BundleLine, type EntryProof, LineageProof, requireVersionEntry } from './inclusion';
 import { Members } from './members';
 import { type Proved, SECOND_ENTRY } from './report';
 import { type Floor, requireCheckpoint } from './trust';
+import { readPartialSnapshot, readViewProof } from './view/partial-proof';
+import { requireLoggedView, requirePartialContent } from './view/view';
 
 export const BUNDLE_FORMAT = 'iss_bundle_v1';
 /** The format of bundles with a map: each line has keys, and a last line proves that the last version is the newest. */
@@ -49,6 +51,8 @@ export class BundleVerifier {
   private lastHash: string | null = null;
   /** Versions that were logged before their previous version, as imports can be. */
   private outOfOrder = 0;
+  /** Versions that are shown in part. */
+  private partial = 0;
   private lastKeys: string[] | null = null;
   /** The `complete` of the last line. */
   private complete: Members | null = null;
@@ -133,12 +137,21 @@ export class BundleVerifier {
       throw new VerificationError('header', `${where} it is marked as erased, but has an envelope or an entry.`);
     }
     const header = this.headerOf(where, version, snapshot);
-    if (!isErased) {
+    const isPartial = !isErased && snapshot.has('view');
+    if (!isErased && !isPartial) {
       const { all: envelope } = snapshot.object('envelope');
       requireContent(where, header, envelope, this.hashText(canonicalize(envelope)));
     }
     const bundleLine = lineOf(where, header, members, isErased);
     const { logIndex, tenantId, writtenBy, proved } = this.lineage.line(where, bundleLine);
+    if (isPartial) {
+      this.partial++;
+      const entry = requireVersionEntry(where, { entry: '', ...bundleLine }, header);
+      const shown = { ...readPartialSnapshot(snapshot), ...header };
+      const view = requirePartialContent(where, shown);
+      const { checkpoint } = this.verified;
+      requireLoggedView(where, { view, entry, own: readViewProof(members), snapshot: header, checkpoint });
+    }
     const { snapshot_id: snapshotId, created_at: createdAt, envelope_hash: envelopeHash } = header;
     const isNamed = proved !== 'place';
     if (this.last !== null && logIndex < this.last.logIndex) this.outOfOrder++;
@@ -169,7 +182,7 @@ export class BundleVerifier {
       notProved: newest === null ? (this.isMapped ? [NEEDS_VRF_KEY] : []) : [SECOND_ENTRY],
       shown: [
         ['Subject', `${this.subjectType} ${this.subjectId}, of the tenant ${first.tenantId}`],
-        ['Versions', `1 to ${last.version}, complete; envelopes, hashes and links recomputed`],
+        ['Versions', `1 to ${last.version}, complete; ${this.contentText()}, hashes and links recomputed`],
         ...(newest?.shown ?? []),
         ...erasedRows(this.erased),
         ['First', `${writtenText(first)} by the clock of the service, entry ${first.logIndex}`],
@@ -198,6 +211,10 @@ export class BundleVerifier {
         erased_versions: this.erased.map(({ version }) => version),
       },
     };
+  }
+
+  private contentText(): string {
+    return this.partial === 0 ? 'envelopes' : `the shown parts of ${this.partial}`;
   }
 
   /** Verifies the last line of a bundle with a map; returns null if that is not possible. */

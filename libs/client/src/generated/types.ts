@@ -1261,23 +1261,15 @@ export type LogKeys = {
   map_starts_at: number | null;
 };
 
-export type LogProof = {
+export type LogProof = ViewLogProof & {
   /** The name of the log in its checkpoints and keys. */
   log_origin: string;
-  /** The index of the entry in the log, from 0. */
-  log_index: number;
   /** The tree size of the proof. */
   tree_size: number;
-  /** The hash of the entry’s leaf: SHA-256 of 0x00 and the text of the leaf. */
-  leaf_hash: string;
-  /** The entry as it was hashed: RFC 8785 text. */
-  entry: string;
-  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-  keys: Array<string> | null;
-  /** RFC 6962, section 2.1.1, from the leaf’s sibling up; each hash in base64. */
-  inclusion: Array<string>;
   /** The signed note of that size (C2SP tlog-checkpoint); null if it is no longer stored. */
   checkpoint: string | null;
+  /** The proof of the entry `view.committed`, against the same tree. Only for a snapshot whose own entry has no `view_hash`, once its view is in the log. */
+  view: ViewLogProof | null;
 };
 
 export type LogWitness = {
@@ -2401,6 +2393,19 @@ export type VersionDiffResult = DiffResult & {
   from_version: number;
   /** @deprecated Alias of to.snapshot_version. */
   to_version: number;
+};
+
+export type ViewLogProof = {
+  /** The index of the entry in the log, from 0. */
+  log_index: number;
+  /** The hash of the entry’s leaf: SHA-256 of 0x00 and the text of the leaf. */
+  leaf_hash: string;
+  /** The entry as it was hashed: RFC 8785 text. */
+  entry: string;
+  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+  keys: Array<string> | null;
+  /** RFC 6962, section 2.1.1, from the leaf’s sibling up; each hash in base64. */
+  inclusion: Array<string>;
 };
 
 export type WebhookSubscription = {

@@ -18,6 +18,7 @@ import { decode, parseAnswer } from '../http/answer.ts';
 import { requireLike, type Shape } from '../http/shape.ts';
 import { type CallOptions, pathOf, type Query, type Transport } from '../http/transport.ts';
 import { VERSION } from '../shapes.ts';
+import { isPartial, requireNoRefusal } from './snapshot.ts';
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -138,7 +139,13 @@ export class LogTrust {
       ? await this.#newestOf(tenantId, version, options)
       : await this.#lineOf(tenantId, version, isErased, options);
     const prove = await this.bundle(checkpoint, floors, options);
-    return prove({ ...line, snapshot: version });
+    // The proof of the newest version does not prove the view of an older entry.
+    if (!isNewest || !isPartial(version)) return prove({ ...line, snapshot: version });
+    const header: ErasedVersion & { view: undefined } = { ...version, view: undefined };
+    const { logIndex: at } = await prove({ ...line, snapshot: header });
+    const proved = await this.prove(tenantId, version, isErased, options);
+    requireMembers('The version', { at: proved.logIndex }, { at }, 'logged_twice');
+    return proved;
   }
 
   async #newestOf(
@@ -185,8 +192,7 @@ export class LogTrust {
     const { vrfKey } = policy;
     if (vrfKey === null) throw new ConfigurationError('Set trust.vrfKey.');
     const { refusalOf } = await import('./map.ts');
-    const refusal = await refusalOf(answer, { policy, vrfKey, maxAgeMs: this.trust.maxAgeMs, now: this.now() });
-    if (refusal !== null) throw new VerificationError(refusal.failure, refusal.message);
+    requireNoRefusal(await refusalOf(answer, { policy, vrfKey, maxAgeMs: this.trust.maxAgeMs, now: this.now() }));
   }
 
   async #lineOf(
@@ -219,9 +225,13 @@ export class LogTrust {
     const verified = await this.#accept(note, floors, options);
     const checkpoint = shown(note, verified);
     const lineage = new LineageProof(verified.checkpoint, floors.get(checkpoint.origin) ?? null);
-    return (line) => {
-      const where = `Version ${line.snapshot.snapshot_version}:`;
-      const { logIndex, tenantId, writtenBy, proved } = lineage.line(where, line);
+    return async (line) => {
+      const { snapshot } = line;
+      const { logIndex, tenantId, writtenBy, proved } = lineage.line(`Version ${snapshot.snapshot_version}:`, line);
+      if (isPartial(snapshot)) {
+        const { refusalOfView } = await import('./view.ts');
+        requireNoRefusal(refusalOfView(snapshot, line, verified.checkpoint));
+      }
       return { logIndex, place: proved === 'place' ? null : { logIndex, tenantId, writtenBy, checkpoint } };
     };
   }
@@ -302,7 +312,7 @@ export class LogTrust {
 export type Floors = ReadonlyMap<string, Floor>;
 
 /** @internal Proves a version with its line of a bundle. @throws VerificationError */
-export type BundleProof = (line: BundleLine) => ProvedPlace;
+export type BundleProof = (line: BundleLine) => Promise<ProvedPlace>;
 
 function shown(note: string, { checkpoint, cosignatures }: VerifiedCheckpoint): ProvedCheckpoint {
   const { origin, size } = checkpoint;

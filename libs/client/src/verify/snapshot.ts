@@ -1,4 +1,4 @@
-import { canonicalize, isJsonObject, type JsonValue } from '@iss/domain/pure';
+import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '@iss/domain/pure';
 import { requireContent, requireMembers } from '@iss/proof';
 import { VerificationError } from '../errors.ts';
 import { notOfThisApi, requireLike } from '../http/shape.ts';
@@ -6,6 +6,7 @@ import { VERSION } from '../shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from '../types.ts';
 import { type HashContent, hashText } from './hash.ts';
 import type { Link } from './known-versions.ts';
+import type { Refusal } from './map.ts';
 
 /** The request. The answer must match each given member. */
 export interface Asked {
@@ -24,8 +25,8 @@ export function requireVersion<A>(value: JsonValue | undefined): JsonValue & Ver
 }
 
 /**
- * Verifies that an answer is the requested version, that its content has the claimed hash, and that the content matches the header. An erased
- * version has no content to check.
+ * Verifies that an answer is the requested version, that its content has the claimed hash, and that the content matches the header. A partial
+ * version shows what its view discloses. An erased version has no content to check.
  *
  * @throws VerificationError
  */
@@ -49,10 +50,25 @@ export async function verifySnapshot(
   const link = linkOf(snapshot, envelope_hash);
   // Existing content must have the hash, even if an erasure is claimed.
   if (snapshot.erased !== undefined && envelope === undefined) return link;
+  if (isPartial(snapshot)) {
+    const { refusalOfPart } = await import('./view.ts');
+    requireNoRefusal(refusalOfPart(snapshot));
+    return link;
+  }
   const content: unknown = envelope;
   if (!isJsonObject(content)) throw new VerificationError('envelope_missing', `${where} has no content.`);
   requireContent(`${where}:`, snapshot, content, await hashContent(content));
   return link;
+}
+
+/** Returns whether a version shows only what the reader may see. */
+export function isPartial(version: object): version is JsonObject {
+  return 'view' in version && version.view !== undefined;
+}
+
+/** Throws the refusal of a file that is loaded later. @throws VerificationError */
+export function requireNoRefusal(refusal: Refusal | null): void {
+  if (refusal !== null) throw new VerificationError(refusal.failure, refusal.message);
 }
 
 /** Requires the requested version and id. @throws VerificationError `other_version`, `other_snapshot` */

@@ -92,10 +92,10 @@ export class Verifier {
     checkpoint: string,
     floors: Floors,
     options: CallOptions,
-  ): Promise<(version: Version<unknown>, line: BundleLine) => void> {
+  ): Promise<(version: Version<unknown>, line: BundleLine) => Promise<void>> {
     const prove = await this.requireLog().bundle(checkpoint, floors, options);
-    return (version, line) => {
-      const proved = prove(line);
+    return async (version, line) => {
+      const proved = await prove(line);
       this.known.noteEntry(linkOf(version, ''), proved.logIndex);
       verifications.set(version, { mode: 'log', log: proved.place });
     };

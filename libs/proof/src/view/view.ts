@@ -181,7 +181,8 @@ class Resolver {
     const parts = Object.keys(element).length === 1 ? this.take(element['...']) : [];
     if (parts === undefined) return [];
     const [, value] = parts;
-    if (parts.length !== 2 || value === undefined) throw refusal(`${this.where} a disclosure does not fit into its place.`);
+    if (parts.length !== 2 || value === undefined)
+      throw refusal(`${this.where} a disclosure does not fit into its place.`);
     return [this.value(value)];
   }
 
@@ -198,7 +199,8 @@ class Resolver {
 /** Returns the salt, the name of a member, and the value in a disclosure; of an array element there is no name. */
 function partsOf(where: string, disclosure: string): JsonValue[] {
   const parts = parsed(textOfBase64Url(disclosure));
-  if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw refusal(`${where} a disclosure is not a JSON array.`);
+  if (!Array.isArray(parts) || typeof parts[0] !== 'string')
+    throw refusal(`${where} a disclosure is not a JSON array.`);
   return parts;
 }
 
@@ -224,8 +226,10 @@ function parsed(text: string): JsonValue | undefined {
 function requireWithin(where: string, pointer: string, value: JsonValue, paths: readonly string[]): void {
   if (paths.some((path) => path === pointer || pointer.startsWith(`${path}/`))) return;
   const isAbove = pointer === ATTRIBUTES || paths.some((path) => path.startsWith(`${pointer}/`));
-  if (!isAbove || !isJsonObject(value)) throw refusal(`${where} its view discloses ${pointer}, which is not among its disclosed_paths.`);
-  for (const [name, member] of Object.entries(value)) requireWithin(where, pointer + formatPointer([name]), member, paths);
+  if (!isAbove || !isJsonObject(value))
+    throw refusal(`${where} its view discloses ${pointer}, which is not among its disclosed_paths.`);
+  for (const [name, member] of Object.entries(value))
+    requireWithin(where, pointer + formatPointer([name]), member, paths);
 }
 
 function refusal(message: string): VerificationError {

@@ -30,7 +30,8 @@ interface ViewedVersion {
 /** Recomputes the hash of a view from the envelope and the secret in its row, as docs/log.md describes it. */
 export function checkView(found: Found, where: string, version: ViewedVersion): void {
   const { envelope, viewHash, viewSecret } = version;
-  if (envelope === null && isText(viewSecret)) report(found, 'not_erased', where, 'the secret of its view still exists');
+  if (envelope === null && isText(viewSecret))
+    report(found, 'not_erased', where, 'the secret of its view still exists');
   if (envelope === undefined || envelope === null || (viewHash === null && viewSecret === null)) return;
   if (!isText(viewSecret)) {
     report(found, 'view', where, 'the secret of its view is missing, and no erasure destroyed it');

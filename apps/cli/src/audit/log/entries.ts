@@ -359,7 +359,18 @@ class Chunk {
     this.checkLeaf(index, where, keyEntry(salt ?? '', { vkey, announcedBy, announcedAt }));
   }
 
-  private checkViewEntry([at, key, version, salt, id, tenantId, subjectType, subjectId, viewHash, committed]: Row): void {
+  private checkViewEntry([
+    at,
+    key,
+    version,
+    salt,
+    id,
+    tenantId,
+    subjectType,
+    subjectId,
+    viewHash,
+    committed,
+  ]: Row): void {
     const index = this.see(at);
     const where = `entry ${index}, view of version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
     if (!isText(id) || !isText(tenantId) || !isText(subjectType) || !isText(subjectId) || !isText(version)) {

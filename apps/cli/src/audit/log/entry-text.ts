@@ -33,7 +33,10 @@ export function snapshotEntry(salt: string, row: SnapshotRow): string {
   );
 }
 
-export interface ViewRow extends Pick<SnapshotRow, 'tenantId' | 'subjectType' | 'subjectId' | 'snapshotId' | 'version'> {
+export interface ViewRow extends Pick<
+  SnapshotRow,
+  'tenantId' | 'subjectType' | 'subjectId' | 'snapshotId' | 'version'
+> {
   viewHash: string;
   committedAt: string;
 }

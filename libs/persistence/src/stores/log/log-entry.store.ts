@@ -1,4 +1,10 @@
-import { type AccessFacts, type Actor, type GrantFact, type LogFact, type Reader, type SubjectRef,
+import {
+  type AccessFacts,
+  type Actor,
+  type GrantFact,
+  type LogFact,
+  type Reader,
+  type SubjectRef,
   type ViewCommittedFact,
 } from '@iss/domain';
 import { Coalescer } from '../../sql/coalescer';

@@ -3,14 +3,7 @@ import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { type LoggedFact, loggedFactOf, type LoggedRow } from '../log/log-facts';
-import {
-  EDGE,
-  type LogGrowth,
-  type LogTile,
-  type LogTree,
-  TAKE_TREE,
-  wholeTile,
-} from '../log/log-integration.store';
+import { EDGE, type LogGrowth, type LogTile, type LogTree, TAKE_TREE, wholeTile } from '../log/log-integration.store';
 import { KEY_PREFIX_BYTES, MapReadStore, toBuffer } from './map-read.store';
 import { type MapIdentity, MapRound, type MapRows, SWITCH_ON, takeNumbers } from './map-round';
 
@@ -57,7 +50,12 @@ interface Older {
   readonly granted: SubjectRef | null;
 }
 
-type OlderRow = LoggedRow & { logIndex: number; entryType: number; recordCount: number | null; granted: SubjectRef | null };
+type OlderRow = LoggedRow & {
+  logIndex: number;
+  entryType: number;
+  recordCount: number | null;
+  granted: SubjectRef | null;
+};
 interface Range {
   from: number;
   until: number;

@@ -42,7 +42,10 @@ async function write(count: number): Promise<string[]> {
 }
 
 const viewOf = (snapshotId = ''): NewView => ({ snapshotId, secret: randomBytes(32), hash: randomBytes(32) });
-const stored = ({ snapshotId, secret, hash }: NewView) => [snapshotId, { snapshotId, secret, hash: hash.toString('hex') }];
+const stored = ({ snapshotId, secret, hash }: NewView) => [
+  snapshotId,
+  { snapshotId, secret, hash: hash.toString('hex') },
+];
 
 /** Integrates what waits, and returns the facts that became entries. The tiles are of no interest. */
 async function integrate(views: PreparedViews | null = null): Promise<LoggedFact[]> {
@@ -119,7 +122,9 @@ it('an erasure destroys the secret, and a version that it erased gets no view', 
       [two, { snapshotId: two, secret: null, hash: null }],
     ].sort(),
   );
-  await admin.query('SET session_replication_role = replica; DELETE FROM snapshot_views; RESET session_replication_role');
+  await admin.query(
+    'SET session_replication_role = replica; DELETE FROM snapshot_views; RESET session_replication_role',
+  );
   expect([...(await store.commit([viewOf(one)]))]).toEqual([]);
 });
 
@@ -195,6 +200,9 @@ it('in a restarted log the entry of the version names the view', async () => {
     { type: 'log.restarted' },
     { snapshotId: one, viewHash: view.hash.toString('hex') },
     { snapshotId: two, viewHash: null },
-    { type: 'subject.erased', erasedIndexes: [facts.findIndex((fact) => 'snapshotId' in fact && fact.snapshotId === two)] },
+    {
+      type: 'subject.erased',
+      erasedIndexes: [facts.findIndex((fact) => 'snapshotId' in fact && fact.snapshotId === two)],
+    },
   ]);
 });
