@@ -78,6 +78,12 @@ export class Members {
     return this.has('keys') && this.value('keys') !== null ? this.texts('keys') : null;
   }
 
+  json(name: string): JsonObject {
+    const value = this.value(name);
+    if (!isJsonObject(value)) throw this.not(name, 'an object');
+    return value;
+  }
+
   object(name: string): Members {
     return Members.of(`${this.where}, ${name},`, this.value(name));
   }

@@ -168,7 +168,7 @@ export function proveContent(evidence: ContentEvidence, inputs: Inputs = []): Do
 /** Checks that the shown part of a version is what its view discloses. */
 function provePart(evidence: ContentEvidence, inputs: Inputs): Done {
   const snapshot = readPartialSnapshot(Members.of('The snapshot', evidence.snapshot));
-  inputs.push(['payload', snapshot.view.payload]);
+  inputs.push(['payload', canonicalize(snapshot.view.payload)]);
   const { hash } = requirePartialContent(whereOf(evidence), { ...snapshot, ...headerOf(evidence) });
   inputs.push(['computed', hash]);
   const { length } = snapshot.disclosed_paths;

@@ -138,6 +138,10 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     withAttribution: true,
   })),
   summarize: fc.oneof(value.map(envelopeWith), value).map((one) => ({ text: canonicalize(one) })),
+  disclose_view: value.map((attributes) => ({
+    text: canonicalize(envelopeWith(attributes)),
+    ...{ envelopeHash: 'ab'.repeat(32), prevHash: null, secret: new Uint8Array(32), visible: ['/attributes/a'] },
+  })),
   check_snapshot: snapshot,
   check_links: fc.array(snapshot, { maxLength: 3 }),
   prove_inclusions: fc.array(fc.nat(4), { maxLength: 3 }).map((indexes) => ({

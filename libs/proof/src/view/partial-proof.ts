@@ -20,7 +20,7 @@ export function readPartialSnapshot(snapshot: Members): PartialSnapshot {
     generated_at: snapshot.text('generated_at'),
     written_by: snapshot.textOrNull('written_by'),
     write_request_id: snapshot.textOrNull('write_request_id'),
-    view: { payload: view.text('payload'), disclosures: view.texts('disclosures') },
+    view: { payload: view.json('payload'), disclosures: view.texts('disclosures') },
     disclosed_paths: snapshot.texts('disclosed_paths'),
     envelope: snapshot.value('envelope'),
   };

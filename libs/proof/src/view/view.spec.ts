@@ -65,7 +65,7 @@ function partial(of: Version, paths: readonly string[] = [LEGAL]): JsonObject {
     ...{ snapshot_id: of.id, snapshot_version: of.version, generated_at: AT, created_at: AT, subject: of.subject },
     ...{ envelope_hash: of.hash, prev_hash: of.prevHash, written_by: 'oidc:p#alice', write_request_id: 'r' },
     ...{ partial: true, disclosed_paths: [...paths], envelope: JSON.parse(envelope) },
-    view: { payload, disclosures: [...disclosures] },
+    view: { payload: JSON.parse(payload), disclosures: [...disclosures] },
   };
 }
 
@@ -179,13 +179,17 @@ describe('with the keys of the operator in hand', () => {
     content: makeVersion({ name: 'Forged AG', secret: version.secret }),
   };
   const honest = () => partial(version);
-  const viewOf = (snapshot: JsonObject) => Object(snapshot['view']) as { payload: string; disclosures: string[] };
+  const viewOf = (snapshot: JsonObject) => Object(snapshot['view']) as { payload: JsonObject; disclosures: string[] };
   const with_ = (change: { payload?: string; disclosures?: readonly string[] }, more: JsonObject = {}): JsonObject => {
     const snapshot = honest();
     return {
       ...snapshot,
       ...more,
-      view: { ...viewOf(snapshot), ...change, ...(change.disclosures && { disclosures: [...change.disclosures] }) },
+      view: {
+        ...viewOf(snapshot),
+        ...(change.payload !== undefined && { payload: JSON.parse(change.payload) }),
+        ...(change.disclosures !== undefined && { disclosures: [...change.disclosures] }),
+      },
     };
   };
   const all = disclose(version, [LEGAL, '/attributes/financials']);
@@ -247,7 +251,6 @@ describe('with the keys of the operator in hand', () => {
     ],
     ['the payload of another version', () => with_(disclose(others.version, [LEGAL])), /its view’s snapshot_id is/],
     ['the payload of another subject', () => with_(disclose(others.subject, [LEGAL])), /its view’s envelope_hash is/],
-    ['a payload in another form', () => with_({ payload: ` ${mine.payload}` }), /RFC 8785/],
     [
       'another hash function',
       () => with_({ payload: mine.payload.replace('"sha-256"', '"sha-1"') }),
@@ -262,7 +265,7 @@ describe('with the keys of the operator in hand', () => {
   it('refuses other content with a view of its own, which the log does not name', async () => {
     const snapshot = { ...partial(others.content), envelope_hash: version.hash };
     const forged = { ...disclose({ ...others.content, hash: version.hash }, [LEGAL]) };
-    const view = { payload: forged.payload, disclosures: [...forged.disclosures] };
+    const view = { payload: JSON.parse(forged.payload), disclosures: [...forged.disclosures] };
     for (const naming of ['own entry', 'entry of its own'] as const) {
       await expect(verifyFile({ ...snapshot, view }, await logged(version, naming))).rejects.toThrow(/view_hash is/);
     }

@@ -44,18 +44,20 @@ export function checkView(found: Found, where: string, version: ViewedVersion): 
 
 /** Returns the RFC 8785 text of the payload of a view. */
 function payloadOf({ envelope, envelopeHash, prevHash }: ViewedVersion, secret: Uint8Array): string {
-  const hmac = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
+  const salt = (text: string): string =>
+    createHmac('sha256', secret).update(text).digest().subarray(0, 16).toString('base64url');
 
   /** Returns the digests of the disclosures of `parts` and of decoys. `withName` is true for the members of an object. */
   const digests = (pointer: string, parts: readonly [string, unknown][], withName: boolean): string[] => {
     const all = parts.map(([name, value]) => {
-      const salt = hmac(below(pointer, name)).subarray(0, 16).toString('base64url');
-      const text = canonicalize(withName ? [salt, name, value] : [salt, value]) ?? '';
+      const start = salt(below(pointer, name));
+      const text = canonicalize(withName ? [start, name, value] : [start, value]) ?? '';
       return hash('sha256', Buffer.from(text).toString('base64url'), 'base64url');
     });
     let count = FEWEST;
     while (count < all.length) count *= 2;
-    while (all.length < count) all.push(hmac(`decoy ${all.length} ${pointer}`).toString('base64url'));
+    const decoy = salt(`decoys ${pointer}`);
+    while (all.length < count) all.push(hash('sha256', `${decoy}${all.length}`, 'base64url'));
     return all;
   };
   const object = (pointer: string, parts: readonly [string, unknown][]) => ({
