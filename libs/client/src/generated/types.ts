@@ -557,6 +557,10 @@ export type DiffResult = {
     /** The references after the change, by path. */
     to: { [key: string]: Array<unknown> };
   };
+  /** True if a grant with `paths` shows only a part. Otherwise absent. */
+  partial?: boolean;
+  /** The JSON Pointers at and below which the grant shows values. Other values may exist; they are hidden, not absent. */
+  disclosed_paths?: Array<string>;
   /** The result of the verification. Absent with `verify=none`. */
   verification?: DiffVerification;
 };
@@ -688,6 +692,8 @@ export type Envelope = {
   audit: Audit;
   /** The attribution: maps a JSON Pointer (`/attributes/…`) to the evidence that supports the value there. */
   attribute_paths?: { [key: string]: Array<EvidenceRef> } | null;
+  /** `correction` if the version corrects an error. Absent or `change`: the world changed. */
+  change_kind?: 'change' | 'correction' | null;
   /** The changes of the applied update. */
   diff?: {
     /** RFC 6902 operations. */
@@ -1386,6 +1392,24 @@ export type OwnershipPage = PageEnd & {
   items: Array<Ownership>;
 };
 
+export type PartialEnvelope = {
+  /** The version of the envelope’s format. */
+  envelope_version: string;
+  /** The id of the snapshot. */
+  snapshot_id: string;
+  /** The number of the snapshot in the subject’s chain. */
+  snapshot_version: number;
+  /** When the writer made the snapshot. */
+  generated_at: string;
+  subject: SubjectRef;
+  /** The attributes at and below `disclosed_paths`. */
+  attributes: { [key: string]: unknown };
+  /** The evidence of the shown attributes. */
+  evidence: Array<{ [key: string]: unknown }>;
+  /** The attribution at, below and above the shown attributes. */
+  attribute_paths?: { [key: string]: unknown };
+};
+
 export type PatchOperation = {
   /** The operation. */
   op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
@@ -1480,6 +1504,8 @@ export type ProposeSubjectUpdateBody = {
   base_snapshot_version: number;
   /** RFC 6902 operations: add, replace, remove. */
   patch_ops: Array<SubjectPatchOperation>;
+  /** `correction` if the version corrects an error; `change` if the world changed. */
+  change_kind?: 'change' | 'correction' | null;
   /** Sending the same id again returns the first proposal. */
   request_id?: string | null;
 };
@@ -1512,6 +1538,8 @@ export type ProposeUpdateBody = (
   operations?: Array<PatchOperation> | null;
   /** @deprecated Alias of patch_ops. */
   ops?: Array<PatchOperation> | null;
+  /** `correction` if the version corrects an error; `change` if the world changed. */
+  change_kind?: 'change' | 'correction' | null;
   /** Sending the same id again returns the first proposal. */
   request_id?: string | null;
   /** The initiator of the change, in the proposer’s words. */
@@ -1809,8 +1837,16 @@ export type SharedSnapshotCreatedEvent = {
 };
 
 export type Snapshot = SnapshotHeader & {
-  /** The envelope as it is stored. Absent with `view=header`, and for an erased version. */
-  envelope?: Envelope;
+  /** The envelope as it is stored, or the part that the grant shows: `envelope_hash` cannot be recomputed from a part. Absent with `view=header`, and for an erased version. */
+  envelope?: Envelope | PartialEnvelope;
+  /** True if a grant with `paths` shows only a part. Otherwise absent. */
+  partial?: boolean;
+  /** The JSON Pointers at and below which the grant shows values. Other values may exist; they are hidden, not absent. */
+  disclosed_paths?: Array<string>;
+  /** In lists and exports, if `partial`: false if the shown part equals that of the previous version. */
+  changed?: boolean;
+  /** If `partial`: what proves the shown part by the log, without the hidden values. */
+  view?: View;
   /** The result of the verification. Absent with `verify=none`. */
   verification?: Verification;
 };
@@ -1864,6 +1900,8 @@ export type SnapshotHeader = AppliedUpdate & {
   generated_at: string;
   /** When the service stored the version. */
   created_at: string;
+  /** `correction` if the version corrects an error; `change` if the world changed. */
+  change_kind: 'change' | 'correction';
   /** The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote. */
   written_by: string | null;
   /** The `X-Request-Id` of the request that wrote the version. */
@@ -2017,6 +2055,10 @@ export type SubjectState = {
     /** True if the envelope says who wrote it. */
     has_audit: boolean;
   };
+  /** True if a grant with `paths` shows only a part. Otherwise absent. */
+  partial?: boolean;
+  /** The JSON Pointers at and below which the grant shows values. Other values may exist; they are hidden, not absent. */
+  disclosed_paths?: Array<string>;
   /** The result of the verification. Absent with `verify=none`. */
   verification?: Verification;
 };
@@ -2237,6 +2279,8 @@ export type Update = {
   base_snapshot_version: number;
   /** The operations as they were sent. Null if a version that they changed or created was erased. */
   patch_ops: Array<PatchOperation> | null;
+  /** `correction` if the version corrects an error; `change` if the world changed. */
+  change_kind: 'change' | 'correction';
   /** The state of the update. */
   status: 'proposed' | 'applied' | 'withdrawn';
   /** The proposer’s id for the proposal. */
@@ -2393,6 +2437,13 @@ export type VersionDiffResult = DiffResult & {
   from_version: number;
   /** @deprecated Alias of to.snapshot_version. */
   to_version: number;
+};
+
+export type View = {
+  /** The claims set of a recursive SD-JWT (RFC 9901). The log entry of the version has the SHA-256 of its RFC 8785 text as `view_hash`. */
+  payload: { [key: string]: unknown };
+  /** The disclosures of the shown values (RFC 9901, section 4.2). */
+  disclosures: Array<string>;
 };
 
 export type ViewLogProof = {

@@ -138,6 +138,7 @@ constraint snapshot_views_committed of snapshot_views: CHECKview_secretISNULLORv
 constraint snapshot_views_pkey of snapshot_views: PRIMARYKEYsubject_key,snapshot_version
 constraint snapshot_views_view_hash_check of snapshot_views: CHECKoctet_lengthview_hash=32
 constraint snapshot_views_view_secret_check of snapshot_views: CHECKoctet_lengthview_secret=32
+constraint snapshots_change_kind of snapshots: CHECKchange_kind=ANYARRAY['change'::text,'correction'::text]
 constraint snapshots_check of snapshots: CHECKprev_hashISNULLORoctet_lengthprev_hash=32ANDsnapshot_version>1
 constraint snapshots_envelope_hash_check of snapshots: CHECKoctet_lengthenvelope_hash=32
 constraint snapshots_erased_check of snapshots: CHECKenvelopeISNULL=erasure_idISNOTNULL
@@ -161,6 +162,7 @@ constraint tenants_slug_key of tenants: UNIQUEslug
 constraint transfer_offers_pkey of transfer_offers: PRIMARYKEYoffer_id
 constraint transfer_offers_status_check of transfer_offers: CHECKstatus=ANYARRAY['pending'::text,'accepted'::text,'declined'::text,'cancelled'::text,'expired'::text]
 constraint transfer_offers_tenant_id_fkey of transfer_offers: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+constraint updates_change_kind of updates: CHECKchange_kind=ANYARRAY['change'::text,'correction'::text]
 constraint updates_erased_check of updates: CHECKpatch_opsISNULL=erasure_idISNOTNULL
 constraint updates_pkey of updates: PRIMARYKEYupdate_id
 constraint updates_status_check of updates: CHECKstatus=ANYARRAY['proposed'::text,'applied'::text,'withdrawn'::text]
@@ -247,6 +249,7 @@ migration BodiesBuiltOnce1700000000004: applied
 migration CallersBounded1700000000006: applied
 migration CapsCounted1700000000008: applied
 migration ChangeFeed1700000000017: applied
+migration ChangeKind1700000000057: applied
 migration ClaimedTypes1700000000005: applied
 migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied

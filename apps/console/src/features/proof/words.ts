@@ -35,6 +35,10 @@ export const TEXT = {
       title: 'The log entry is about this version',
       proves: 'The entry names this hash, this version, this subject and the time when the service stored it.',
     },
+    view: {
+      title: 'The log names the shown part',
+      proves: 'The log has the hash of the view, so nothing in the shown part was changed or added later.',
+    },
     inclusion: {
       title: 'The entry is in the tree',
       proves: 'The root covers the entry at its index. Removing or moving the entry would change the root.',
@@ -60,6 +64,7 @@ export const TEXT = {
   inputNames: {
     canonical: 'Canonical text (RFC 8785)',
     computed: 'SHA-256 of the text, computed here',
+    payload: 'Payload of the view (RFC 9901)',
     claimed: 'Hash that the service states',
     previousHash: 'Hash of the previous version, computed here',
     prevHash: 'Previous hash that this version names',
