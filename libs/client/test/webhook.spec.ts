@@ -91,6 +91,7 @@ it('knows every type that the service sends', () => {
     'grant.created': true,
     'grant.changed': true,
     'grant.revoked': true,
+    'grant.started': true,
     'grant.expiring': true,
     'grant.expired': true,
     'webhook.test': true,
