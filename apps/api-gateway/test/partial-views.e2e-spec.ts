@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SDJwt } from '@sd-jwt/core';
 import { OPERATIONS } from '@iss/contract';
+import { BundleVerifier, readPolicy } from '@iss/proof';
 import type { Response } from 'supertest';
 import { envelope } from './gateway';
 import { GrantWorld } from './grant-world';
@@ -237,4 +238,25 @@ it('reads by the wider of two grants', async () => {
   expect((await get(`${BETA}/snapshots/4`)).text).not.toContain(HIDDEN);
   await world.revoke(all).expect(200);
   expect((await get(`${BETA}/snapshots/latest`)).text).not.toContain(HIDDEN);
+});
+
+it.each([
+  ['by a release that commits to views', true],
+  ['by an earlier release', false],
+])('proves a bundle of parts that were logged %s', async (name, commitsViews) => {
+  const { databaseUrl } = world.gateway;
+  const logged = await world.addSubject(name.replaceAll(' ', '-'));
+  await publishLog(databaseUrl, undefined, true, commitsViews);
+  await world.grantOn(logged, { scopes: SCOPES, paths: ['/attributes/legal/legal_name'] });
+  const path = `/v1/tenants/beta/subjects/organization/${logged.subject_id}/export`;
+  // The first partial read commits to a view that is missing.
+  await get(path);
+  const { vkey } = await publishLog(databaseUrl);
+  const bundle = await get(`${path}?proofs=log`).set('Accept', 'application/x-ndjson').buffer(true);
+  const [head = '', ...lines] = bundle.text.trimEnd().split('\n');
+  expect(JSON.parse(lines[0]!)).toMatchObject(commitsViews ? {} : { view: { entry: expect.any(String) } });
+  const policy = await readPolicy(vkey);
+  const verifier = await BundleVerifier.open(Buffer.from(head), policy);
+  for (const line of lines) verifier.add(Buffer.from(line));
+  expect((await verifier.end()).json).toMatchObject({ versions: 1, subject: logged });
 });

@@ -21,6 +21,7 @@ export type WebhookEvent =
   | api.GrantCreatedEvent
   | api.GrantChangedEvent
   | api.GrantRevokedEvent
+  | api.GrantStartedEvent
   | api.GrantExpiringEvent
   | api.GrantExpiredEvent
   | api.WebhookTestEvent;

@@ -60,6 +60,17 @@ SELECT @entry
   @fact_of_keys
  ORDER BY k.snapshot_version
 
+-- statement: log_entries_of_views
+-- Reads the entries of the views of these versions. Most versions name their view in their own entry.
+SELECT k.log_index::float8 AS "logIndex", k.salt,
+  @view_fact
+  FROM (SELECT subject_key FROM subjects WHERE subject_type = :subjectType AND subject_id = :subjectId) found
+ CROSS JOIN LATERAL (SELECT * FROM log_entries e
+                      WHERE e.subject_key = found.subject_key AND e.snapshot_version BETWEEN :from::int AND :to::int
+                        AND e.entry_type = 14 ORDER BY e.snapshot_version) k
+  @fact_of_keys
+ ORDER BY k.snapshot_version
+
 -- fragment: of_grant(is_so, entry_of)
 -- Reads the entry of a fact about a grant. Grantor and grantee may see it. `is_so` is true if the fact exists.
 SELECT @facts,

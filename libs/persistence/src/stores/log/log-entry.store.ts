@@ -71,6 +71,11 @@ const MAX_RUNNING = 3;
 
 const OF_VERSIONS = statement<SubjectRef & { from: number; to: number }, EntryRow>('log_entries_of_versions');
 
+const OF_VIEWS = statement<
+  SubjectRef & { from: number; to: number },
+  Omit<LogEntry, 'fact'> & { view: ViewCommittedFact | null }
+>('log_entries_of_views');
+
 const ofGrant = (fact: GrantFact) =>
   statement<Actor & { grantId: string }, EntryRow & { facts: AccessFacts; exists: boolean; isSo: boolean }>(
     `log_entry_of_grant_${fact}`,
@@ -109,6 +114,15 @@ export class LogEntryStore {
   async ofVersions(subject: SubjectRef, from: number, to: number): Promise<LogEntry[]> {
     const rows = await this.sql.run(OF_VERSIONS, { ...subject, from, to });
     return rows.map(entryOf).filter((entry) => entry !== null);
+  }
+
+  /** Returns the entries that views of these versions have of their own, by version. */
+  async ofViews(subject: SubjectRef, from: number, to: number): Promise<Map<number, LogEntry>> {
+    const entries = new Map<number, LogEntry>();
+    for (const { view: fact, ...place } of await this.sql.run(OF_VIEWS, { ...subject, from, to })) {
+      if (fact !== null) entries.set(fact.snapshotVersion, { ...place, fact });
+    }
+    return entries;
   }
 
   /**

@@ -30,8 +30,8 @@ export interface KeyedEntry {
   keys: readonly Uint8Array[] | null | undefined;
 }
 
-/** The entry of an erasure, with the proof that it is in the log. */
-interface ProvedErasure extends Place, KeyedEntry {}
+/** An entry with the proof that it is in the log. */
+export interface ProvedEntry extends Place, KeyedEntry {}
 
 /**
  * A snapshot with the proof that it is in the log. For an erased one: its leaf hash, and the proof of the erasure, or
@@ -39,7 +39,9 @@ interface ProvedErasure extends Place, KeyedEntry {}
  */
 export interface ProvedSnapshot extends Place {
   snapshot: ShownSnapshot;
-  logged: KeyedEntry | { leaf: Uint8Array; erased: ProvedErasure | { logIndex: number } };
+  logged: KeyedEntry | { leaf: Uint8Array; erased: ProvedEntry | { logIndex: number } };
+  /** The entry of the view of a partial snapshot; null if `logged` names the view. */
+  view: ProvedEntry | null;
 }
 
 /** A subject's whole lineage. Each version is proved against one checkpoint. */
@@ -154,22 +156,41 @@ export class BundleService {
         const { logIndex } = entry;
         const { erasure } = snapshot;
         if (erasure === null) {
-          proved.push({ snapshot, logIndex, inclusion, logged: keyed });
+          const view = snapshot.partial !== null && entry.fact.viewHash === null;
+          const ofView = view ? await this.ofView(asker, subject, version, { size, hasMap }) : null;
+          proved.push({ snapshot, logIndex, inclusion, logged: keyed, view: ofView });
           continue;
         }
         const { erasureId } = erasure;
         const erased = erasures.get(erasureId) ?? (await this.erasure(asker, erasureId, size, hasMap));
         erasures.set(erasureId, { logIndex: erased.logIndex });
         const leaf = await this.tree.leaf(logIndex, size);
-        proved.push({ snapshot, logIndex, inclusion, logged: { leaf, erased } });
+        proved.push({ snapshot, logIndex, inclusion, logged: { leaf, erased }, view: null });
       }
       yield proved;
     }
   }
 
-  private async erasure(asker: Asker, erasureId: string, size: number, hasMap: boolean): Promise<ProvedErasure> {
+  /** Proves the view of a version that an earlier release logged. The first partial read of the version logs its view. */
+  private async ofView(
+    asker: Asker,
+    subject: SubjectRef,
+    version: number,
+    tree: { size: number; hasMap: boolean },
+  ): Promise<ProvedEntry> {
+    const entry = (await this.entries.ofViews(subject, version, version)).get(version);
+    if (entry === undefined || entry.logIndex >= tree.size)
+      throw notLoggedYet(`The view of version ${version} is not in the published log yet. Try again.`);
+    return this.proveEntry(asker, entry, tree.size, tree.hasMap);
+  }
+
+  private async erasure(asker: Asker, erasureId: string, size: number, hasMap: boolean): Promise<ProvedEntry> {
     const entry = await this.entries.ofErasure(erasureId);
     if (entry === null || entry.logIndex >= size) throw erasedMeanwhile();
+    return this.proveEntry(asker, entry, size, hasMap);
+  }
+
+  private async proveEntry(asker: Asker, entry: LogEntry, size: number, hasMap: boolean): Promise<ProvedEntry> {
     const { logIndex } = entry;
     const [inclusion = ''] = await this.tree.inclusions(asker, [logIndex], size);
     const [keyed = { entry, keys: undefined }] = await this.withKeys([entry], hasMap);

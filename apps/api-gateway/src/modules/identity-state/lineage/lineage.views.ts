@@ -76,9 +76,12 @@ async function* bundleTexts(
 /**
  * Writes the line of a version. For an erased version, it has the leaf hash, and the erasure's entry with its proof.
  */
-function bundleLine({ snapshot, logged, ...place }: ProvedSnapshot): string {
+function bundleLine({ snapshot, logged, view, ...place }: ProvedSnapshot): string {
   const line = `{"snapshot":${snapshotText(snapshot, 'full')}`;
-  if ('entry' in logged) return `${line},${entryMembers(logged)},${placeMembers(place)}}\n`;
+  if ('entry' in logged) {
+    const ofView = view === null ? '' : `,"view":{${entryMembers(view)},${placeMembers(view)}}`;
+    return `${line},${entryMembers(logged)},${placeMembers(place)}${ofView}}\n`;
+  }
   const { leaf, erased } = logged;
   const erasure =
     'entry' in erased ? `{${entryMembers(erased)},${placeMembers(erased)}}` : `{"log_index":${erased.logIndex}}`;
