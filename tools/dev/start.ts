@@ -4,7 +4,7 @@ import { appUrl } from '../app-login.ts';
 import { applyMigrations } from '../db/apply-migrations.ts';
 import { loadEnvironment } from '../environment.ts';
 import { clusterFolder, startPostgres, type PostgresServer } from '../postgres.ts';
-import { isPortFree, UserError } from '../processes.ts';
+import { isPortFree, reservePort, UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from '../testing/wait-for.ts';
 import { startApp, type App } from './app-process.ts';
@@ -131,14 +131,19 @@ async function requireFreePlace(settings: StartSettings): Promise<void> {
     );
   }
   const seen = new Map<number, string>();
+  const [taken, free]: [string[], string[]] = [[], []];
   for (const [variable, port] of portsByVariable(settings)) {
     const twin = seen.get(port);
     if (twin !== undefined)
       throw new UserError(`${twin} and ${variable} are the same port, ${port}: change one of them.`);
     seen.set(port, variable);
     // On some systems, one address and all addresses can share a port.
-    const free = (await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'));
-    if (!free) throw new UserError(`Port ${port} is taken: set ${variable} to another port.`);
+    if ((await isPortFree(port)) && (await isPortFree(port, '127.0.0.1'))) continue;
+    taken.push(`${port} (${variable})`);
+    free.push(`${variable}=${await reservePort()}`);
+  }
+  if (taken.length > 0) {
+    throw new UserError(`Taken ports: ${taken.join(', ')}. Use free ones: ${free.join(' ')} npm start`);
   }
 }
 

@@ -91,6 +91,21 @@ async function addErasure(id: string): Promise<string> {
   return `${path}/erasures/${body.erasure_id}`;
 }
 
+const FREE_TEXT = { reason_code: 'secret words', message: 'secret words' };
+const FROM_BETA = { requesting_tenant_id: 'beta' };
+
+/** Returns the path of refresh requests on a new subject that beta may read. */
+async function refreshPath(id: string): Promise<string> {
+  await world.create({ ...(await world.addSubject(id)), scopes: ['read_latest'] }).expect(201);
+  return `/v1/subjects/organization/${id}/refresh-requests`;
+}
+
+async function askedRefresh(id: string): Promise<string> {
+  const path = await refreshPath(id);
+  const { body } = await call('bob', 'post', path, { ...FROM_BETA, ...FREE_TEXT }).expect(201);
+  return `${path}/${body.refresh_request.refresh_request_id}`;
+}
+
 // An action without a request here fails the last test but one.
 const DEEDS: Partial<Record<AuditAction, Deed>> = {
   'tenant.changed': {
@@ -299,6 +314,35 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     details: { status: changed('pending', 'erased') },
     also: ['erasure.requested'],
   },
+  'refresh_request.created': {
+    by: 'bob',
+    make: async () => ['post', await refreshPath('wanted'), { ...FROM_BETA, ...FREE_TEXT, every: 'P1Y' }],
+    details: { status: changed(null, 'pending'), every: changed(null, 'P1Y') },
+  },
+  'refresh_request.fulfilled': {
+    by: 'editor',
+    make: async () => {
+      const path = await askedRefresh('renewed');
+      const latest = '/v1/tenants/acme/subjects/organization/renewed/snapshots/latest';
+      const { body } = await call('alice', 'get', latest).expect(200);
+      return ['post', `${path}/fulfill`, { resolved_snapshot_id: body.snapshot_id }];
+    },
+    details: {
+      status: changed('pending', 'fulfilled'),
+      resolved_snapshot_id: changed(null, expect.any(String)),
+      resolved_snapshot_version: changed(null, 1),
+    },
+  },
+  'refresh_request.declined': {
+    by: 'editor',
+    make: async () => ['post', `${await askedRefresh('refused')}/decline`, { reason: 'secret words' }],
+    details: { status: changed('pending', 'declined') },
+  },
+  'refresh_request.cancelled': {
+    by: 'bob',
+    make: async () => ['post', `${await askedRefresh('dropped')}/cancel`],
+    details: { status: changed('pending', 'cancelled') },
+  },
   'transfer_offer.accepted': {
     by: 'o2',
     make: async () => ['post', `${OFFERS}/${await addOffer()}/accept`],
@@ -434,6 +478,42 @@ it('a grant is in the trail of its grantee as well, from creation to its end, wi
   expect(expired).toMatchObject({ principal_id: null, request_id: null, details: {} });
   const ofGrantor = await trailOf('acme', 'admin', `?target_id=${body.grant_id}&action=grant.expired`);
   expect(ofGrantor).toMatchObject([{ target: expired?.target }]);
+});
+
+it('a refresh request is in the trails of both tenants, also when a series ends, and is found by its id and subject', async () => {
+  const before = { acme: await latestId(), beta: await latestId('beta') };
+  const { body } = await call('bob', 'post', await refreshPath('both'), { ...FROM_BETA, every: 'P1M' }).expect(201);
+  const path = `/v1/subjects/organization/both/refresh-requests/${body.refresh_request.refresh_request_id}`;
+  await call('alice', 'post', `${path}/decline`, { reason: 'secret words' }).expect(200);
+  await call('bob', 'post', `${path}/cancel`).expect(200);
+  const target = {
+    refresh_request_id: body.refresh_request.refresh_request_id,
+    requesting_tenant_id: 'beta',
+    owner_tenant_id: 'acme',
+    subject_type: 'organization',
+    subject_id: 'both',
+  };
+  const expected = [
+    {
+      action: 'refresh_request.cancelled',
+      principal_id: idOf('bob'),
+      target,
+      details: { series_end_reason: changed(null, 'cancelled') },
+    },
+    { action: 'refresh_request.declined', principal_id: idOf('alice'), target },
+    { action: 'refresh_request.created', principal_id: idOf('bob'), target },
+  ];
+  for (const [tenant, user] of [
+    ['acme', 'alice'],
+    ['beta', 'bob'],
+  ] as const) {
+    for (const query of [`target_id=${target.refresh_request_id}`, 'subject_type=organization&subject_id=both']) {
+      const records = (await trailOf(tenant, user, `?${query}`)).filter(
+        ({ audit_id, action }) => audit_id > before[tenant] && action.startsWith('refresh_request.'),
+      );
+      expect(records).toMatchObject(expected);
+    }
+  }
 });
 
 it('a grant on all subjects is in the trail of its grantee from its acceptance on', async () => {

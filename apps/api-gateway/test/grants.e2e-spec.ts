@@ -135,6 +135,46 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     }
   });
 
+  it('tells the subscribers of the tenant that it waits, and that switching the setting off waits', async () => {
+    const event_types = ['grant.requested', 'tenant.change_requested'];
+    const hook = { tenant_id: 'delta', target_url: 'https://hooks.example.com/', event_types };
+    await world.gateway.as('o1', 'post', '/v1/webhook-subscriptions').send(hook).expect(201);
+    const pending = await world.create({ ...ON_ALL, purpose: 'secret words' }, 'o1', 'delta').expect(202);
+    await world.createMany([ON_ALL, { ...ON_ALL, grantee_tenant_id: 'beta' }], 'o1', 'delta').expect(200);
+    await setting('o1', { name: 'Delta 2' });
+    const { body: tenant } = await setting('o1', { grant_confirmation: 'off' });
+    // The same request again is no new one.
+    await setting('o1', { grant_confirmation: 'off' });
+    await setting('o2', DEMANDED);
+    const { rows } = await world.superuser.query<{ event_type: string; body: string; request_id: string | null }>(
+      `SELECT event_type, body, request_id FROM outbox_events WHERE tenant_id = 'delta' AND event_type = ANY ($1) ORDER BY created_at`,
+      [event_types],
+    );
+    const events = rows.map(({ event_type: type, body }) => ({ type, data: JSON.parse(body).data }));
+    const granted = {
+      owner_tenant_id: 'delta',
+      subject: { subject_type: '*', subject_id: '*' },
+      scopes: ['read_latest'],
+    };
+    expect(events).toEqual([
+      {
+        type: 'grant.requested',
+        data: {
+          ...granted,
+          grant_id: pending.body.grant_id,
+          grantee_tenant_id: 'acme',
+          expires_at: null,
+          requested_by: principalOf('o1'),
+          confirm_by: pending.body.confirm_by,
+        },
+      },
+      { type: 'grant.requested', data: expect.objectContaining({ ...granted, grantee_tenant_id: 'acme' }) },
+      { type: 'grant.requested', data: expect.objectContaining({ ...granted, grantee_tenant_id: 'beta' }) },
+      { type: 'tenant.change_requested', data: tenant.pending_changes[0] },
+    ]);
+    expect(rows.every(({ request_id: id }) => id !== null)).toBe(true);
+  });
+
   it('needs nobody else once two humans switched the setting off', async () => {
     await setting('o1', { grant_confirmation: 'off' });
     await request();

@@ -17,7 +17,7 @@ import { FanoutService } from './fanout/fanout.service';
 import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
 import { ReadinessService } from './health/readiness.service';
-import { WorkerMetrics } from './health/worker-metrics';
+import { watchDeadlines, WorkerMetrics } from './health/worker-metrics';
 import { LOG_IDENTITY, type LogIdentity } from './log/log-identity';
 import { MapBackfill } from './log/map-backfill';
 import { MAP_KEYS, type MapKeys } from './log/map-keys';
@@ -118,6 +118,7 @@ export class WorkerModule {
   ) {
     watchProcess(registry, { build, load: () => database.load(), readiness: () => readiness.read() });
     watchBacklog(registry, backlog, queue);
+    watchDeadlines(registry, backlog);
     own.watch(dispatcher);
     logMetrics.watch(checkpoints, map);
   }

@@ -41,6 +41,7 @@ GRANT INSERT, UPDATE ON webhook_subscriptions TO iss_app, iss_gateway;
 GRANT INSERT ON grants TO iss_app, iss_gateway;
 GRANT SELECT, INSERT (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, paths, starts_at, expires_at, purpose, requested_by),
   UPDATE (confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON pending_grants TO iss_app, iss_gateway;
+GRANT SELECT ON pending_grants TO iss_worker;
 GRANT UPDATE ON grants TO iss_app;
 GRANT UPDATE (scopes, paths, starts_at, expires_at, purpose, revoked_at, accepted_at, is_feed_due) ON grants TO iss_gateway;
 GRANT INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),

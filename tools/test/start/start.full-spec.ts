@@ -89,7 +89,10 @@ describe('npm start', () => {
     const start = (changes: Record<string, string> = {}) => service.run('npm', ['start'], changes);
     const refusals: [ReturnType<StartedService['run']>, RegExp][] = [
       [start(), /^Running already .*\n$/],
-      [start({ DATA_DIR: otherFolder }), new RegExp(`^Port ${service.env['PORT']} is taken: set PORT .*\\n$`)],
+      [
+        start({ DATA_DIR: otherFolder }),
+        new RegExp(`^Taken ports: ${service.env['PORT']} \\(PORT\\), .* PORT=\\d+ METRICS_PORT=\\d+ .* npm start\\n$`),
+      ],
       [service.npm('reset'), /^The service is running .*\n$/],
       [start({ DATA_DIR: otherFolder, PORT: 'high' }), /^PORT: .*\n$/],
     ];

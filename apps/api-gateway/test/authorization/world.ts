@@ -452,8 +452,8 @@ export const FIXTURES = {
 
 export type Fixture = keyof typeof FIXTURES;
 
-/** Fixtures of which the tenant has one at a time. */
-const EXCLUSIVE: readonly Fixture[] = ['new_grant_on_all', 'new_offer', 'offer'];
+/** Fixtures of which the tenant has one at a time. An admin would confirm the change that an owner has just requested. */
+const EXCLUSIVE: readonly Fixture[] = ['new_grant_on_all', 'new_offer', 'offer', 'lifted_confirmation'];
 
 export function isExclusive(fixture: Fixture | undefined): boolean {
   return fixture !== undefined && EXCLUSIVE.includes(fixture);

@@ -1,9 +1,29 @@
 import type { FailurePhase } from '@iss/domain';
-import type { AttemptResult, DisabledReason } from '@iss/persistence';
+import type { AttemptResult, BacklogStore, DisabledReason } from '@iss/persistence';
 import { DURATION_BUCKETS_SECONDS, watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Dispatcher } from '../delivery/dispatcher';
+
+/** Registers metrics of deadlines, and of what waits for people of the tenants. */
+export function watchDeadlines(
+  registry: Registry,
+  backlog: Pick<BacklogStore, 'oldestDeadlineMs' | 'waitingForPeople'>,
+): void {
+  watchFigure(registry, {
+    name: 'deadline_lag_seconds',
+    help: 'Time since the oldest deadline of a grant or refresh request passed without being recorded',
+    read: async () => (await backlog.oldestDeadlineMs()) / 1_000,
+  });
+  watchFigure(registry, {
+    name: 'waiting_for_people',
+    help: 'Pending grants and overdue refresh requests, at most 1,000 of each',
+    read: async () => {
+      const { pendingGrants, overdueRefreshRequests } = await backlog.waitingForPeople();
+      return { pending_grants: pendingGrants, overdue_refresh_requests: overdueRefreshRequests };
+    },
+  });
+}
 
 /** Counts attempts and measures the dispatcher. */
 @Injectable()

@@ -3237,6 +3237,10 @@ export type AuditAction =
   | 'erasure.confirmed'
   | 'erasure.done'
   | 'erasure.cancelled'
+  | 'refresh_request.created'
+  | 'refresh_request.fulfilled'
+  | 'refresh_request.declined'
+  | 'refresh_request.cancelled'
   | 'limit.changed';
 
 export type ErrorCode =
@@ -3269,9 +3273,11 @@ export type EventType =
   | 'refresh_request.cancelled'
   | 'refresh_request.overdue'
   | 'refresh_request.expired'
+  | 'tenant.change_requested'
   | 'erasure.requested'
   | 'subject.erased'
   | 'shared.snapshot.created'
+  | 'grant.requested'
   | 'grant.created'
   | 'grant.changed'
   | 'grant.revoked'
@@ -3290,6 +3296,8 @@ export type DeliveredEventType =
   | 'refresh_request.cancelled'
   | 'refresh_request.overdue'
   | 'refresh_request.expired'
+  | 'tenant.change_requested'
+  | 'grant.requested'
   | 'erasure.requested'
   | 'subject.erased'
   | 'shared.snapshot.created'

@@ -1,9 +1,11 @@
 import {
+  changeRequestedData,
   erasureRequestedData,
   EVENT_TYPES,
   type EventData,
   eventIdOf,
   grantData,
+  grantRequestedData,
   type Schema,
   SCOPES,
   sharedSnapshotCreatedData,
@@ -17,7 +19,7 @@ import {
 import { constant, type Field, listOf } from '../describe/field';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import * as f from '../describe/fields';
-import { type RecordOf, view } from '../describe/view';
+import { part, type RecordOf, view } from '../describe/view';
 import { SNAPSHOT_HEADER_EXAMPLE } from '../snapshots/snapshot-header';
 import { UpdateData } from '../snapshots/updates';
 import { CHECKPOINT_EXAMPLE } from '../log/log';
@@ -31,6 +33,8 @@ import {
   PENDING_REQUEST,
   RefreshRequestData,
 } from '../sharing/refresh-requests';
+import { PENDING_GRANT } from '../sharing/pending-grants';
+import { PendingChange } from '../tenancy/tenants';
 
 const SnapshotCreatedData = view(
   'SnapshotCreatedData',
@@ -81,7 +85,7 @@ const GrantData = view(
     grant_id: f.uuid.described('The grant.'),
     owner_tenant_id: ownerTenantId,
     grantee_tenant_id: f.tenantId.described('The tenant that got the grant.'),
-    subject: f.SubjectRef,
+    subject: part({ subject_type: f.grantedType, subject_id: f.grantedId }).described('The subject of the grant.'),
     scopes: listOf(f.oneOf<string>(SCOPES)).described('The reads that the grant permits; sorted.'),
     paths,
     starts_at: startsAt,
@@ -89,6 +93,18 @@ const GrantData = view(
   },
   'The grant at the time of the event.',
 );
+
+const GrantRequestedData = view(
+  'GrantRequestedData',
+  {
+    ...GrantData.fields,
+    requested_by: f.principalId.described('The principal that requested the grant. Another human must confirm it.'),
+    confirm_by: f.sentTime.described('The deadline for the confirmation.'),
+  },
+  'The requested grant, without its purpose.',
+);
+
+const ChangeRequestedData = view('ChangeRequestedData', PendingChange.fields, 'The requested change.');
 
 const TestData = view(
   'WebhookTestData',
@@ -194,6 +210,18 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
     when: 'A refresh request expired. Both the owner and the requesting tenant get the event once.',
     ...refreshEvent(EXPIRED_REQUEST),
   },
+  'tenant.change_requested': {
+    when:
+      'A member requests to switch a confirmation of the tenant off. The change takes effect at ' +
+      '`effective_at`, unless another human confirms it earlier or a member withdraws it.',
+    data: ChangeRequestedData,
+    example: changeRequestedData({
+      setting: 'erasure_confirmation',
+      requestedBy: 'oidc:dev#alice',
+      requestedAt: '2026-01-20T08:00:00.000Z',
+      effectiveAt: '2026-01-21T08:00:00.000Z',
+    }),
+  },
   'erasure.requested': {
     when: 'An erasure of versions of a subject waits for confirmation. Only the owner gets the event.',
     data: ErasureRequestedData,
@@ -216,6 +244,11 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
       'each attempt.',
     data: SharedSnapshotCreatedData,
     example: sharedSnapshotCreatedData({ ...SNAPSHOT, ownerTenantId: 'acme' }),
+  },
+  'grant.requested': {
+    when: 'A grant on all subjects of the tenant waits for confirmation. Only the grantor gets the event.',
+    data: GrantRequestedData,
+    example: grantRequestedData(PENDING_GRANT),
   },
   'grant.created': { when: 'The tenant issued or received a grant.', ...GRANT_EVENT },
   'grant.changed': {

@@ -50,14 +50,15 @@ export const AuditQuery = query({
     .optional()
     .example(EXAMPLE_IDS.grant_id)
     .described(
-      'Only changes to this object: the id of a member, grant, erasure, transfer offer or webhook subscription, ' +
-        'or the name of a limit.',
+      'Only changes to this object: the id of a member, grant, erasure, refresh request, transfer offer or webhook ' +
+        'subscription, or the name of a limit.',
     ),
   subject_type: grantedType
     .optional()
     .example('organization')
     .described(
-      'Only grants on this subject and erasures of it; send `subject_id` too. `*` alone: grants on all subjects.',
+      'Only grants on this subject, and its erasures and refresh requests; send `subject_id` too. `*` alone: grants ' +
+        'on all subjects.',
     ),
   subject_id: grantedId.optional().example('acme-corp').described('The subject’s id, compared byte for byte.'),
 });

@@ -22,7 +22,8 @@ const grantConfirmation = f
   .oneOf(CONFIRMATIONS)
   .described('`required` if a second human must confirm a grant on all subjects.');
 
-const PendingChange = part({
+/** A request to switch off a setting that demands a second human. */
+export const PendingChange = part({
   setting: f.oneOf(CONFIRMATION_SETTINGS).described('The setting that becomes `off`.'),
   requested_by: f.principalId.nullable().described('The principal that requested the change; null: the operator.'),
   requested_at: f.sentTime.described('When the change was requested.'),

@@ -1,6 +1,15 @@
 /** Grant actions are recorded in the audit trails of both tenants; `grant.accepted` only in the grantee's. */
 const GRANT = ['grant_id', 'grantor_tenant_id', 'grantee_tenant_id', 'subject_type', 'subject_id'] as const;
 
+/** Refresh requests are recorded in the audit trails of the requesting tenant and of the owner. */
+const REFRESH_REQUEST = [
+  'refresh_request_id',
+  'requesting_tenant_id',
+  'owner_tenant_id',
+  'subject_type',
+  'subject_id',
+] as const;
+
 /** Actions in a tenant's audit trail, each with the ids that its `target` contains. */
 export const AUDIT_ACTIONS = {
   'tenant.founded': [],
@@ -32,6 +41,10 @@ export const AUDIT_ACTIONS = {
   'erasure.confirmed': ['erasure_id', 'subject_type', 'subject_id'],
   'erasure.done': ['erasure_id', 'subject_type', 'subject_id'],
   'erasure.cancelled': ['erasure_id', 'subject_type', 'subject_id'],
+  'refresh_request.created': REFRESH_REQUEST,
+  'refresh_request.fulfilled': REFRESH_REQUEST,
+  'refresh_request.declined': REFRESH_REQUEST,
+  'refresh_request.cancelled': REFRESH_REQUEST,
   'limit.changed': ['limit_name'],
 } as const satisfies Record<string, readonly string[]>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

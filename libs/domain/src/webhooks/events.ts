@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
-import type { RefreshRequestOrigin, RefreshRequestStatus, RefreshSeriesEnd, UpdateStatus } from '../statuses';
+import type {
+  ConfirmationSetting,
+  RefreshRequestOrigin,
+  RefreshRequestStatus,
+  RefreshSeriesEnd,
+  UpdateStatus,
+} from '../statuses';
+import { ALL_SUBJECTS } from '../subject-ref';
 
 /** The event types that a subscription may name: specification "Events", and those for the parties of a grant. */
 export const EVENT_TYPES = [
@@ -14,9 +21,11 @@ export const EVENT_TYPES = [
   'refresh_request.cancelled',
   'refresh_request.overdue',
   'refresh_request.expired',
+  'tenant.change_requested',
   'erasure.requested',
   'subject.erased',
   'shared.snapshot.created',
+  'grant.requested',
   'grant.created',
   'grant.changed',
   'grant.revoked',
@@ -41,11 +50,15 @@ type DataOf<Type extends string> = Type extends 'identity.snapshot.created'
           ? ReturnType<typeof erasureRequestedData>
           : Type extends 'subject.erased'
             ? ReturnType<typeof subjectErasedData>
-            : Type extends `grant.${string}`
-              ? ReturnType<typeof grantData>
-              : Type extends typeof TEST_EVENT_TYPE
-                ? { subscription_id: string }
-                : never;
+            : Type extends 'tenant.change_requested'
+              ? ReturnType<typeof changeRequestedData>
+              : Type extends 'grant.requested'
+                ? ReturnType<typeof grantRequestedData>
+                : Type extends `grant.${string}`
+                  ? ReturnType<typeof grantData>
+                  : Type extends typeof TEST_EVENT_TYPE
+                    ? { subscription_id: string }
+                    : never;
 
 /** Maps each event type to its `data` (contract, "Events"). It never contains attributes or free text. */
 export type EventData = { [Type in EventType | typeof TEST_EVENT_TYPE]: DataOf<Type> };
@@ -161,6 +174,39 @@ export function grantData(grant: {
     paths: grant.paths,
     starts_at: grant.startsAt?.toISOString() ?? null,
     expires_at: grant.expiresAt?.toISOString() ?? null,
+  };
+}
+
+/** Builds `data` of `grant.requested`. */
+export function grantRequestedData(pending: {
+  grantId: string;
+  grantorTenantId: string;
+  granteeTenantId: string;
+  scopes: readonly string[];
+  expiresAt: Date | null;
+  requestedBy: string;
+  confirmBy: Date;
+}) {
+  const { grantorTenantId: ownerTenantId, requestedBy, confirmBy } = pending;
+  return {
+    ...grantData({ ...pending, ...ALL_SUBJECTS, ownerTenantId }),
+    requested_by: requestedBy,
+    confirm_by: confirmBy.toISOString(),
+  };
+}
+
+/** Builds `data` of `tenant.change_requested`. */
+export function changeRequestedData(change: {
+  setting: ConfirmationSetting;
+  requestedBy: string | null;
+  requestedAt: string;
+  effectiveAt: string;
+}) {
+  return {
+    setting: change.setting,
+    requested_by: change.requestedBy,
+    requested_at: change.requestedAt,
+    effective_at: change.effectiveAt,
   };
 }
 

@@ -36,6 +36,8 @@ import { limitReached } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { AccessService } from '../../access/access.service';
 import { Disclosures } from '../../access/disclosures';
+import { EventHandOver } from '../../events/event-hand-over';
+import type { RequestTrace } from '../../request-trace';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 
 export interface GrantRequest extends SubjectRef {
@@ -70,6 +72,7 @@ export class GrantService {
     private readonly subjects: AccessibleSubjectStore,
     private readonly access: AccessService,
     private readonly disclosures: Disclosures,
+    private readonly handOver: EventHandOver,
     @Inject(SETTINGS) private readonly settings: GatewaySettings,
   ) {}
 
@@ -77,9 +80,9 @@ export class GrantService {
    * Creates a grant, or a pending one if a second human must confirm it. Throws `validation_error`, `forbidden` unless
    * the tenant owns the subject, `conflict`, or `limit_reached`.
    */
-  async create(actor: Acting, request: GrantRequest): Promise<GrantRecord | PendingGrantRecord> {
+  async create(actor: Acting, trace: RequestTrace, request: GrantRequest): Promise<GrantRecord | PendingGrantRecord> {
     const grant = toCreate(actor, request);
-    const [outcome] = await this.grants.create(actor, [grant]);
+    const [outcome] = await this.store(actor, trace, [grant]);
     return outcome?.kind === 'pending' ? outcome.pending : requireGranted(outcome, grant);
   }
 
@@ -88,7 +91,11 @@ export class GrantService {
    * order; some errors are already known. If the database fails later, created grants stay, and the remaining results
    * say so. Throws `forbidden` unless the caller may manage grants, and `validation_error` for too many.
    */
-  async createMany(actor: Acting, requests: readonly (GrantRequest | DomainError)[]): Promise<GrantResultRecord[]> {
+  async createMany(
+    actor: Acting,
+    trace: RequestTrace,
+    requests: readonly (GrantRequest | DomainError)[],
+  ): Promise<GrantResultRecord[]> {
     await this.access.require(actor, { role: RULES.manageGrants.role });
     requireCount(requests.length, this.settings.limits.grantBatch);
     const pairs = new Set<string>();
@@ -107,11 +114,20 @@ export class GrantService {
         return grant;
       });
     });
-    return this.createInLots(actor, results);
+    return this.createInLots(actor, trace, results);
+  }
+
+  /** Stores grants and announces the events of pending ones. */
+  private async store(actor: Acting, trace: RequestTrace, grants: readonly GrantToCreate[]): Promise<GrantOutcome[]> {
+    const outcomes = await this.grants.create(actor, grants, trace);
+    const eventIds = outcomes.flatMap((outcome) => (outcome.kind === 'pending' ? outcome.eventIds : []));
+    if (eventIds.length > 0) this.handOver.announce(eventIds);
+    return outcomes;
   }
 
   private async createInLots(
     actor: Acting,
+    trace: RequestTrace,
     sent: readonly (GrantToCreate | DomainError)[],
   ): Promise<GrantResultRecord[]> {
     const valid = sent.flatMap((grant, index) => (grant instanceof DomainError ? [] : [{ grant, index }]));
@@ -120,7 +136,7 @@ export class GrantService {
       const lot = valid.slice(at, at + GRANTS_AT_ONCE);
       try {
         const grants = lot.map(({ grant }) => grant);
-        const outcomes = await this.grants.create(actor, grants);
+        const outcomes = await this.store(actor, trace, grants);
         for (const [place, { grant, index }] of lot.entries()) {
           const outcome = outcomes[place];
           const result =

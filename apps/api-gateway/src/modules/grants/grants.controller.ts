@@ -21,6 +21,8 @@ import { PageOf, type Paging } from '../../http/lists/paging';
 import { ActorParam } from '../../http/request/actor.decorator';
 import { JsonBody } from '../../http/request/json-body';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
+import { Trace } from '../../http/request/request-id';
+import type { RequestTrace } from '../../request-trace';
 import { type GrantRequest, GrantService } from './grant.service';
 import { accessibleSearch, grantFilter, grantResults, isPending } from './grant.views';
 import { Operation } from '../../http/describe/operation.decorator';
@@ -32,10 +34,11 @@ export class GrantsController {
   @Operation(GRANTS.createGrant)
   async createGrant(
     @ActorParam() actor: Acting,
+    @Trace() trace: RequestTrace,
     @JsonBody() body: CreateGrantBody,
     @Res({ passthrough: true }) response: Response,
   ): Promise<CreatedGrant | PendingGrant> {
-    const grant = await this.grants.create(actor, requestOf(body));
+    const grant = await this.grants.create(actor, trace, requestOf(body));
     if (!isPending(grant)) return CreatedGrant.of(grant);
     response.status(202);
     return PendingGrant.of(grant);
@@ -44,10 +47,11 @@ export class GrantsController {
   @Operation(GRANTS.createGrants)
   async createGrants(
     @ActorParam() actor: Acting,
+    @Trace() trace: RequestTrace,
     @JsonBody() body: CreateGrantsBody,
     @Req() request: Request,
   ): Promise<GrantResults> {
-    const results = await this.grants.createMany(actor, body.grants.map(sentGrant));
+    const results = await this.grants.createMany(actor, trace, body.grants.map(sentGrant));
     request.settings.limiter.charge(actor.principalId, results.length - 1);
     return grantResults(results, request.requestId);
   }

@@ -13,6 +13,8 @@ import {
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal';
 import { humanRequired } from '../../access/human';
+import { EventHandOver } from '../../events/event-hand-over';
+import type { RequestTrace } from '../../request-trace';
 
 /** An inclusive window with a precision of a millisecond. */
 export interface UsageWindow {
@@ -28,7 +30,10 @@ const MAX_WINDOW_DAYS = 366;
 /** Creates, changes and lists tenants, and counts what they wrote. */
 @Injectable()
 export class TenantService {
-  constructor(private readonly tenancy: TenancyStore) {}
+  constructor(
+    private readonly tenancy: TenancyStore,
+    private readonly handOver: EventHandOver,
+  ) {}
 
   /**
    * Creates a tenant. Anyone with a token may do so, but only a human becomes its owner. Throws `conflict` or
@@ -62,11 +67,12 @@ export class TenantService {
    * or after a day (docs/erasure.md). Throws `forbidden`, `human_principal_required`, or `conflict` if the slug is
    * taken.
    */
-  async change(caller: Principal, acting: Acting, change: TenantChange): Promise<TenantRecord> {
+  async change(caller: Principal, acting: Acting, trace: RequestTrace, change: TenantChange): Promise<TenantRecord> {
     const isLifting = confirmationsSetTo('off', change).length > 0;
     const isMachine =
       (isLifting || confirmationsSetTo('required', change).length > 0) && caller.claimedType !== 'human';
-    const { facts, tenant } = await this.tenancy.change(acting, change, isMachine);
+    const { facts, tenant, eventIds } = await this.tenancy.change(acting, change, isMachine, trace);
+    if (eventIds.length > 0) this.handOver.announce(eventIds);
     if (tenant !== null) return tenant;
     requireAccess(facts, isLifting ? RULES.liftConfirmation : RULES.changeTenant);
     throw humanRequired('change whether a second human has to confirm');

@@ -59,6 +59,7 @@ export class TenantsController {
   async updateTenant(
     @CurrentPrincipal() principal: Principal,
     @ActorParam() actor: Acting,
+    @Trace() trace: RequestTrace,
     @JsonBody() body: PatchTenantBody,
   ): Promise<Tenant> {
     requireAField(body);
@@ -68,7 +69,7 @@ export class TenantsController {
       grantConfirmation: body.grant_confirmation,
     };
     const change = { name, slug, chainEnforced, evidencePolicy, ...confirmations };
-    return Tenant.of(await this.tenants.change(principal, actor, change));
+    return Tenant.of(await this.tenants.change(principal, actor, trace, change));
   }
 
   @Operation(TENANTS.getUsage)

@@ -35,6 +35,10 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'erasure.confirmed': 'Erasure confirmed',
   'erasure.done': 'Erased',
   'erasure.cancelled': 'Erasure cancelled',
+  'refresh_request.created': 'Refresh requested',
+  'refresh_request.fulfilled': 'Refresh request fulfilled',
+  'refresh_request.declined': 'Refresh request declined',
+  'refresh_request.cancelled': 'Refresh request cancelled',
   'limit.changed': 'Limit changed by the operator',
 };
 

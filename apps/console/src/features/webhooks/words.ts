@@ -15,6 +15,7 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
       ['update.applied', 'A proposal was applied.'],
       ['update.withdrawn', 'A proposal was withdrawn.'],
       ['erasure.requested', 'An erasure waits for confirmation.'],
+      ['tenant.change_requested', 'Switching a confirmation off was requested.'],
       ['subject.erased', 'Versions were erased, of own or shared subjects.'],
     ],
   ],
@@ -25,6 +26,7 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
   [
     'Grants, given and received',
     [
+      ['grant.requested', 'A grant on all subjects waits for confirmation.'],
       ['grant.created', 'A grant was created.'],
       ['grant.changed', 'A grant was narrowed or extended.'],
       ['grant.revoked', 'A grant was revoked.'],

@@ -3,6 +3,7 @@ import {
   type Acting,
   type Actor,
   type GrantDirection,
+  grantRequestedData,
   type GrantStatus,
   type Scope,
   type SubjectRef,
@@ -22,6 +23,7 @@ import {
   type RecordRow,
   toRecords,
 } from '../records/record-page';
+import { type EventTrace, type Fact, record } from '../webhooks/record';
 
 /** The maximum number of grants per call of {@link GrantStore.create}. It limits how long others wait for its locks. */
 export const GRANTS_AT_ONCE = 64;
@@ -52,8 +54,8 @@ export interface GrantChange {
 
 export type GrantOutcome =
   | { kind: 'granted'; grant: GrantRecord }
-  /** A second human must confirm it. */
-  | { kind: 'pending'; pending: PendingGrantRecord }
+  /** A second human must confirm it. `eventIds` are the events to announce. */
+  | { kind: 'pending'; pending: PendingGrantRecord; eventIds: readonly string[] }
   | {
       kind: 'refused';
       facts: AccessFacts;
@@ -167,11 +169,17 @@ export class GrantStore {
    * - The grantee exists, and has no live grant on the subject.
    * - The number of live grants is below the cap.
    *
-   * A grant that a second human must confirm becomes pending. Takes at most {@link GRANTS_AT_ONCE}, each pair once. The outcomes
+   * A grant that a second human must confirm becomes pending, with an event for the grantor. Takes at most {@link GRANTS_AT_ONCE}, each pair once. The outcomes
    * are independent, and in the order of the grants.
    */
-  async create(actor: Acting, grants: readonly GrantToCreate[]): Promise<GrantOutcome[]> {
-    return this.sql.transaction((sql) => createGrants(sql, actor, grants, this.caps));
+  async create(actor: Acting, grants: readonly GrantToCreate[], trace?: EventTrace): Promise<GrantOutcome[]> {
+    return this.sql.transaction(async (sql) => {
+      const outcomes = await createGrants(sql, actor, grants, this.caps);
+      for (const outcome of outcomes) {
+        if (outcome.kind === 'pending') outcome.eventIds = await record(sql, [requestedFact(outcome.pending, trace)]);
+      }
+      return outcomes;
+    });
   }
 
   /**
@@ -289,9 +297,15 @@ export async function createGrants(
     grant !== null
       ? { kind: 'granted', grant }
       : pending !== null
-        ? { kind: 'pending', pending }
+        ? { kind: 'pending', pending, eventIds: [] }
         : { kind: 'refused', ...refusal },
   );
+}
+
+function requestedFact(pending: PendingGrantRecord, trace: EventTrace | undefined): Fact {
+  const { createdAt: at, grantorTenantId } = pending;
+  const fact = { at, data: grantRequestedData(pending), tenantIds: [grantorTenantId] };
+  return { type: 'grant.requested', ...fact, ...(trace && { trace }) };
 }
 
 function toInput({ scopes, paths, startsAt, expiresAt, ...grant }: GrantToCreate): GrantInput {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
+import { BacklogStore } from '../webhooks/backlog.store';
 import { RefreshDeadlineStore } from './refresh-deadline.store';
 import { RefreshRequestStore } from './refresh-request.store';
 
@@ -120,6 +121,29 @@ it('announces overdue and expired requests to both sides once', async () => {
     `SELECT refresh_request_id AS id, closed_at = expires_at AS "isAtEnd" FROM refresh_requests WHERE status = 'expired'`,
   );
   expect(rows).toEqual([{ id: over, isAtEnd: true }]);
+});
+
+it('measures how late deadlines are recorded, and counts what waits for people', async () => {
+  const backlog = new BacklogStore(world.database.sql);
+  await ask('bank', { due_at: AGO('3 hours') });
+  await ask('bank', { due_at: AGO('1 hour'), expires_at: AGO('2 hours') });
+  const pending = `INSERT INTO pending_grants (grant_id, grantor_tenant_id, grantee_tenant_id, scopes, requested_by, confirm_by)
+                   VALUES (gen_random_uuid(), 'acme', 'bank', '{read_latest}', 'p', now() + $1::interval)`;
+  for (const left of ['1 hour', '-1 hour']) await admin.query(pending, [left]);
+  const hours = async (): Promise<number> => Math.floor((await backlog.oldestDeadlineMs()) / 3_600_000);
+  expect([await hours(), await backlog.waitingForPeople()]).toEqual([
+    3,
+    { pendingGrants: 1, overdueRefreshRequests: 2 },
+  ]);
+  await deadlines.announceOverdue(10);
+  expect(await hours()).toBe(2);
+  await deadlines.announceExpired(10);
+  expect([await hours(), await backlog.waitingForPeople()]).toEqual([
+    0,
+    { pendingGrants: 1, overdueRefreshRequests: 1 },
+  ]);
+  await admin.query(`UPDATE grants SET expires_at = now() - interval '4 hours'`);
+  expect(await hours()).toBe(4);
 });
 
 it('announces nothing of an interrupted step, and everything in the next one', async () => {

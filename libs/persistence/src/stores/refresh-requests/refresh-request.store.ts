@@ -11,6 +11,7 @@ import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
+import type { ActedBy } from '../records/acting';
 import {
   ANY_TIME,
   FIRST_UUID,
@@ -83,7 +84,7 @@ export type CloseRefreshOutcome =
 /** The side of a tenant in a list: requests to it, or requests by it. */
 export type RefreshDirection = 'incoming' | 'outgoing';
 
-const LOCK_REQUESTER = statement<RefreshRequestToCreate>('refresh_request_lock_requester');
+const LOCK_REQUESTER = statement<RefreshRequestToCreate & ActedBy>('refresh_request_lock_requester');
 
 const CREATE = statement<
   RefreshRequestToCreate & Pick<Caps, 'pending_refresh_requests'>,
@@ -95,7 +96,7 @@ const FIND = statement<RefreshRequestRef, { facts: AccessFacts; request: Refresh
 );
 
 const FULFIL = statement<
-  RefreshRequestRef & { snapshotId: string },
+  RefreshRequestRef & ActedBy & { snapshotId: string },
   {
     facts: AccessFacts;
     request: RefreshRequestRecord | null;
@@ -109,7 +110,7 @@ const FULFIL = statement<
 
 const closing = (name: string) =>
   statement<
-    RefreshRequestRef & { reason: string | null },
+    RefreshRequestRef & ActedBy & { reason: string | null },
     {
       facts: AccessFacts;
       request: RefreshRequestRecord | null;
@@ -170,7 +171,7 @@ export class RefreshRequestStore {
    */
   async create(create: RefreshRequestToCreate, trace: EventTrace): Promise<CreateRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
-      await sql.run(LOCK_REQUESTER, create);
+      await sql.run(LOCK_REQUESTER, { ...create, requestId: trace.requestId });
       const { pending_refresh_requests } = this.caps;
       const { facts, request, ownerTenantId, cap } = await sql.one(CREATE, { ...create, pending_refresh_requests });
       if (request === null || ownerTenantId === null) return { kind: 'refused', facts, cap };
@@ -233,7 +234,11 @@ export class RefreshRequestStore {
   async close(ref: RefreshRequestRef, closing: RefreshClosing, trace: EventTrace): Promise<CloseRefreshOutcome> {
     const reason = closing.status === 'declined' ? closing.reason : null;
     return this.sql.transaction(async (sql) => {
-      const { request, facts, status, ownerTenantId } = await sql.one(CLOSE[closing.status], { ...ref, reason });
+      const { request, facts, status, ownerTenantId } = await sql.one(CLOSE[closing.status], {
+        ...ref,
+        requestId: trace.requestId,
+        reason,
+      });
       if (request === null || ownerTenantId === null) return { kind: 'refused', facts, status };
       const { requestingTenantId } = request;
       const other = closing.status === 'declined' ? requestingTenantId : ownerTenantId;
@@ -251,7 +256,7 @@ export class RefreshRequestStore {
    */
   async fulfil(ref: RefreshRequestRef, snapshotId: string, trace: EventTrace): Promise<FulfilRefreshOutcome> {
     return this.sql.transaction(async (sql) => {
-      const { request, ...refusal } = await sql.one(FULFIL, { ...ref, snapshotId });
+      const { request, ...refusal } = await sql.one(FULFIL, { ...ref, requestId: trace.requestId, snapshotId });
       if (request === null || request.resolvedAt === null) return { kind: 'refused', ...refusal };
       const { resolvedAt: at, requestingTenantId } = request;
       const fact = refreshFact('refresh_request.fulfilled', request, at, [requestingTenantId], trace);

@@ -40,7 +40,7 @@ r.refresh_request_id AS "@group.refreshRequestId",
 -- statement: refresh_request_lock_requester
 -- Serializes the requests of a tenant for one subject, so that each is counted before the next one.
 SELECT pg_advisory_xact_lock(hashtextextended(
-     'refresh/' || :requestingTenantId::text || '/' || :subjectType::text || '/' || :subjectId::text, 0))
+     'refresh/' || :requestingTenantId::text || '/' || :subjectType::text || '/' || :subjectId::text, 0)) FROM @acting
 
 -- statement: refresh_request_create
 WITH facts AS MATERIALIZED (
@@ -96,6 +96,7 @@ WITH facts AS MATERIALIZED (
          n.subject_key = s.subject_key AS is_of_subject, n.erasure_id IS NOT NULL AS is_erased
     FROM @request
     LEFT JOIN snapshots n ON n.snapshot_id = :snapshotId::uuid
+   CROSS JOIN @acting
 ),
 done AS (
   UPDATE refresh_requests r
@@ -123,6 +124,7 @@ WITH facts AS MATERIALIZED (
   SELECT f.*, s.subject_type, s.subject_id, s.owner_tenant_id, r.refresh_request_id, @status AS status
     FROM @named_request
     @access
+   CROSS JOIN @acting
 ),
 done AS (
   UPDATE refresh_requests r SET @change

@@ -5,6 +5,12 @@ coalesce((SELECT t.founded_by FROM tenants t WHERE t.tenant_id = @tenant LIMIT 1
 -- fragment: in_effect(setting)
 setting_in_effect(t.@setting, t.pending_changes -> '@setting')
 
+-- fragment: pending_changes(condition)
+-- The pending changes `p` of the tenant `t` for which this is true.
+(SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
+      'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
+     FROM jsonb_each(t.pending_changes) p WHERE @condition)
+
 -- fragment: tenant_columns(group)
 -- The columns of the tenant `t`.
 t.tenant_id AS "@group.tenantId",
@@ -14,9 +20,7 @@ t.tenant_id AS "@group.tenantId",
   t.evidence_policy AS "@group.evidencePolicy",
   @in_effect(erasure_confirmation) AS "@group.erasureConfirmation",
   @in_effect(grant_confirmation) AS "@group.grantConfirmation",
-  (SELECT coalesce(jsonb_agg(jsonb_build_object('setting', p.key, 'requestedBy', p.value -> 'requested_by',
-      'requestedAt', p.value -> 'requested_at', 'effectiveAt', p.value -> 'effective_at') ORDER BY p.key), '[]')
-     FROM jsonb_each(t.pending_changes) p WHERE setting_in_effect('required', p.value) = 'required') AS "@group.pendingChanges",
+  @pending_changes(setting_in_effect('required', p.value) = 'required') AS "@group.pendingChanges",
   t.created_at AS "@group.createdAt"
 
 -- fragment: caller
@@ -101,7 +105,8 @@ changed AS (
                               WHERE coalesce(t.pending_changes -> l.setting ->> 'requested_by', :principalId) = :principalId))
   RETURNING t.*
 )
-SELECT @facts,
+SELECT @facts, statement_timestamp() AS at,
+  @pending_changes({(p.value ->> 'requested_at')::timestamptz = date_trunc('milliseconds', statement_timestamp())}) AS requested,
   @tenant_columns(tenant?)
   FROM facts f LEFT JOIN changed t ON true
 

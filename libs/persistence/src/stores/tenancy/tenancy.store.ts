@@ -2,6 +2,7 @@ import {
   type AccessFacts,
   type Acting,
   type Actor,
+  changeRequestedData,
   type Confirmation,
   CONFIRMATION_SETTINGS,
   type ConfirmationSetting,
@@ -20,6 +21,7 @@ import { statement } from '../../sql/statement';
 import { findClaimedType } from './claimed-type.store';
 import { findMember, hasOtherOwner, type MembershipRecord, type NewMembership, putMember } from './memberships';
 import { type ActedBy } from '../records/acting';
+import { type EventTrace, record } from '../webhooks/record';
 import { lockTenant } from './tenant-lock';
 
 export type { MembershipRecord, NewMembership } from './memberships';
@@ -156,7 +158,7 @@ const CHANGE = statement<
       lifted: readonly ConfirmationSetting[];
       demanded: readonly ConfirmationSetting[];
     },
-  { facts: AccessFacts; tenant: TenantRecord | null }
+  { facts: AccessFacts; tenant: TenantRecord | null; at: Date; requested: readonly PendingChange[] | null }
 >('tenant_change');
 
 const MEMBERS = statement<
@@ -239,19 +241,35 @@ export class TenancyStore {
   /**
    * Changes the tenant if the caller may; returns a null tenant otherwise, and if `byMachine` is true. Owners may change
    * everything. Admins may switch a confirmation off only if another principal requested it. A change of a confirmation also
-   * needs a caller that is human by its record. The database delays a change that switches a confirmation off. Throws `conflict`
-   * if the slug is taken.
+   * needs a caller that is human by its record. The database delays a change that switches a confirmation off, and the tenant
+   * gets an event for it. Throws `conflict` if the slug is taken.
    */
   change(
     actor: Acting,
     change: TenantChange,
     byMachine: boolean,
-  ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null }> {
+    trace: EventTrace,
+  ): Promise<{ facts: AccessFacts; tenant: TenantRecord | null; eventIds: readonly string[] }> {
     const lifted = confirmationsSetTo('off', change);
     const demanded = confirmationsSetTo('required', change);
     const byHuman = lifted.length + demanded.length > 0;
     const changesSlug = change.slug !== undefined;
-    return this.sql.one(CHANGE, { ...actor, ...change, byMachine, changesSlug, byHuman, lifted, demanded });
+    return this.sql.transaction(async (sql) => {
+      const parameters = { ...actor, ...change, byMachine, changesSlug, byHuman, lifted, demanded };
+      const { facts, tenant, at, requested } = await sql.one(CHANGE, parameters);
+      const tenantIds = [actor.tenantId];
+      const eventIds = await record(
+        sql,
+        (requested ?? []).map((one) => ({
+          type: 'tenant.change_requested',
+          at,
+          data: changeRequestedData(one),
+          tenantIds,
+          trace,
+        })),
+      );
+      return { facts, tenant, eventIds };
+    });
   }
 
   /**
