@@ -611,7 +611,15 @@ it('no change of these tables goes without a record, whoever makes it', async ()
        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.tgname LIKE '%audited' AND t.tgenabled = 'O'
       ORDER BY 1`,
   );
-  const audited = ['erasures', 'grants', 'memberships', 'tenants', 'transfer_offers', 'webhook_subscriptions'];
+  const audited = [
+    'erasures',
+    'grants',
+    'memberships',
+    'refresh_requests',
+    'tenants',
+    'transfer_offers',
+    'webhook_subscriptions',
+  ];
   expect(rows.map(({ name }) => name)).toEqual(
     [
       ...audited.flatMap((table) => [`${table} insert`, `${table} update`]),

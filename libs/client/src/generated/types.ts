@@ -308,6 +308,18 @@ export type ChangePage = {
   complete: boolean;
 };
 
+/** The requested change. */
+export type ChangeRequestedData = {
+  /** The setting that becomes `off`. */
+  setting: 'erasure_confirmation' | 'grant_confirmation';
+  /** The principal that requested the change; null: the operator. */
+  requested_by: string | null;
+  /** When the change was requested. */
+  requested_at: string;
+  /** When the change takes effect, unless another human confirms it earlier. */
+  effective_at: string;
+};
+
 export type Check = {
   /** `degraded`: the dependency works but needs attention. */
   status: 'ok' | 'degraded' | 'failed';
@@ -1039,7 +1051,13 @@ export type GrantData = {
   owner_tenant_id: string;
   /** The tenant that got the grant. */
   grantee_tenant_id: string;
-  subject: SubjectRef;
+  /** The subject of the grant. */
+  subject: {
+    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
+    subject_type: 'individual' | 'organization' | 'entity' | '*';
+    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
+    subject_id: string;
+  };
   /** The reads that the grant permits; sorted. */
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
@@ -1077,6 +1095,26 @@ export type GrantExpiringEvent = {
 export type GrantPage = PageEnd & {
   /** The items of the page. */
   items: Array<Grant>;
+};
+
+/** The requested grant, without its purpose. */
+export type GrantRequestedData = GrantData & {
+  /** The principal that requested the grant. Another human must confirm it. */
+  requested_by: string;
+  /** The deadline for the confirmation. */
+  confirm_by: string;
+};
+
+export type GrantRequestedEvent = {
+  /** The event's id, also in `webhook-id`. */
+  id: string;
+  /** The type of the event. */
+  type: 'grant.requested';
+  /** When it happened. */
+  created_at: string;
+  /** The tenant of the subscription. */
+  tenant_id: string;
+  data: GrantRequestedData;
 };
 
 export type GrantResult = {
@@ -2081,16 +2119,7 @@ export type Tenant = {
   /** `required` if a second human must confirm a grant on all subjects. */
   grant_confirmation: 'required' | 'off';
   /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-  pending_changes: Array<{
-    /** The setting that becomes `off`. */
-    setting: 'erasure_confirmation' | 'grant_confirmation';
-    /** The principal that requested the change; null: the operator. */
-    requested_by: string | null;
-    /** When the change was requested. */
-    requested_at: string;
-    /** When the change takes effect, unless another human confirms it earlier. */
-    effective_at: string;
-  }>;
+  pending_changes: Array<ChangeRequestedData>;
   /** @deprecated The same fields, wrapped. */
   tenant: {
     /** The id of a tenant. */
@@ -2110,16 +2139,7 @@ export type Tenant = {
     /** `required` if a second human must confirm a grant on all subjects. */
     grant_confirmation: 'required' | 'off';
     /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-    pending_changes: Array<{
-      /** The setting that becomes `off`. */
-      setting: 'erasure_confirmation' | 'grant_confirmation';
-      /** The principal that requested the change; null: the operator. */
-      requested_by: string | null;
-      /** When the change was requested. */
-      requested_at: string;
-      /** When the change takes effect, unless another human confirms it earlier. */
-      effective_at: string;
-    }>;
+    pending_changes: Array<ChangeRequestedData>;
   };
 };
 
@@ -2162,6 +2182,18 @@ export type TenantChainProof = {
   };
 };
 
+export type TenantChangeRequestedEvent = {
+  /** The event's id, also in `webhook-id`. */
+  id: string;
+  /** The type of the event. */
+  type: 'tenant.change_requested';
+  /** When it happened. */
+  created_at: string;
+  /** The tenant of the subscription. */
+  tenant_id: string;
+  data: ChangeRequestedData;
+};
+
 export type TenantItem = {
   /** The id of a tenant. */
   tenant_id: string;
@@ -2180,16 +2212,7 @@ export type TenantItem = {
   /** `required` if a second human must confirm a grant on all subjects. */
   grant_confirmation: 'required' | 'off';
   /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-  pending_changes: Array<{
-    /** The setting that becomes `off`. */
-    setting: 'erasure_confirmation' | 'grant_confirmation';
-    /** The principal that requested the change; null: the operator. */
-    requested_by: string | null;
-    /** When the change was requested. */
-    requested_at: string;
-    /** When the change takes effect, unless another human confirms it earlier. */
-    effective_at: string;
-  }>;
+  pending_changes: Array<ChangeRequestedData>;
   /** The caller’s role. */
   api_functional_role: Role;
   /** @deprecated Alias of api_functional_role. */
@@ -2223,16 +2246,7 @@ export type TenantOfMember = TenantItem & {
     /** `required` if a second human must confirm a grant on all subjects. */
     grant_confirmation: 'required' | 'off';
     /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-    pending_changes: Array<{
-      /** The setting that becomes `off`. */
-      setting: 'erasure_confirmation' | 'grant_confirmation';
-      /** The principal that requested the change; null: the operator. */
-      requested_by: string | null;
-      /** When the change was requested. */
-      requested_at: string;
-      /** When the change takes effect, unless another human confirms it earlier. */
-      effective_at: string;
-    }>;
+    pending_changes: Array<ChangeRequestedData>;
   };
 };
 
@@ -2999,9 +3013,9 @@ export type Operations = {
         action?: AuditAction;
         /** Only changes by this principal. */
         principal_id?: string;
-        /** Only changes to this object: the id of a member, grant, erasure, transfer offer or webhook subscription, or the name of a limit. */
+        /** Only changes to this object: the id of a member, grant, erasure, refresh request, transfer offer or webhook subscription, or the name of a limit. */
         target_id?: string;
-        /** Only grants on this subject and erasures of it; send `subject_id` too. `*` alone: grants on all subjects. */
+        /** Only grants on this subject, and its erasures and refresh requests; send `subject_id` too. `*` alone: grants on all subjects. */
         subject_type?: 'individual' | 'organization' | 'entity' | '*';
         /** The subject’s id, compared byte for byte. */
         subject_id?: string;
@@ -3297,10 +3311,10 @@ export type DeliveredEventType =
   | 'refresh_request.overdue'
   | 'refresh_request.expired'
   | 'tenant.change_requested'
-  | 'grant.requested'
   | 'erasure.requested'
   | 'subject.erased'
   | 'shared.snapshot.created'
+  | 'grant.requested'
   | 'grant.created'
   | 'grant.changed'
   | 'grant.revoked'

@@ -178,8 +178,9 @@ function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp T
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
 function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 8ca6c8d051ae61c8 for PUBLIC
+function audit_refresh_requests (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 35994cf09ee4aadd for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
-function audit_target_id (target jsonb): plpgsql 9a3acc20e468b0d2 for PUBLIC
+function audit_target_id (target jsonb): plpgsql 26129de46cf016f0 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
 function complete_grant_change (): plpgsql search_path=pg_catalog, pg_temp 94dda1c794113e28 for PUBLIC
@@ -220,6 +221,7 @@ function paths_hash (paths text[]): sql search_path=pg_catalog, pg_temp 7ce74a3a
 function paths_within (inner_paths text[], outer_paths text[]): sql search_path=pg_catalog, pg_temp 4438150296282c90 for PUBLIC
 function plan_next_refresh_request (): plpgsql search_path=public, pg_temp bd0c2dd86ea12bbd for PUBLIC
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
+function refresh_request_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp 9d5ec44da2546b53 for PUBLIC
 function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
 function refuse_change_but_erased_text (): plpgsql search_path=pg_catalog, pg_temp 909a7d436d1460a7 for PUBLIC
 function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
@@ -243,6 +245,7 @@ function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp ac5a8b
 function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
 migration AppendOnly1700000000036: applied
 migration AuditOfGrantees1700000000044: applied
+migration AuditOfRefreshRequests1700000000054: applied
 migration AuditPlaces1700000000033: applied
 migration AuditTrail1700000000024: applied
 migration BodiesBuiltOnce1700000000004: applied
@@ -497,7 +500,7 @@ privileges of iss_worker on migrations: SELECT
 privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_worker on owner_changes: SELECT
-privileges of iss_worker on pending_grants: none
+privileges of iss_worker on pending_grants: SELECT
 privileges of iss_worker on provenance_backfill: none
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
 privileges of iss_worker on record_batches: INSERT, SELECT
@@ -600,6 +603,8 @@ trigger record_batches_immutable of record_batches: CREATETRIGGERrecord_batches_
 trigger record_batches_logged of record_batches: CREATETRIGGERrecord_batches_loggedAFTERINSERTONrecord_batchesFOREACHROWEXECUTEFUNCTIONmark_record_batch
 trigger record_batches_not_truncated of record_batches: CREATETRIGGERrecord_batches_not_truncatedBEFORETRUNCATEONrecord_batchesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger records_waiting_not_truncated of records_waiting: CREATETRIGGERrecords_waiting_not_truncatedBEFORETRUNCATEONrecords_waitingFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger refresh_requests_changed_audited of refresh_requests: CREATETRIGGERrefresh_requests_changed_auditedAFTERUPDATEONrefresh_requestsREFERENCINGOLDTABLEASold_rowsNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONaudit_refresh_requests
+trigger refresh_requests_made_audited of refresh_requests: CREATETRIGGERrefresh_requests_made_auditedAFTERINSERTONrefresh_requestsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONaudit_refresh_requests
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
 trigger refresh_requests_recur of refresh_requests: CREATETRIGGERrefresh_requests_recurBEFOREUPDATEONrefresh_requestsFOREACHROWWHENold.status='pending'::textANDnew.status<>'pending'::textANDnew.everyISNOTNULLANDnew.series_end_reasonISNULLEXECUTEFUNCTIONplan_next_refresh_request
 trigger snapshot_views_logged of snapshot_views: CREATETRIGGERsnapshot_views_loggedAFTERINSERTONsnapshot_viewsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_views
