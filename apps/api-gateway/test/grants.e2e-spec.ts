@@ -163,6 +163,8 @@ describe('a grant on all subjects where the tenant demands a second human', () =
           ...granted,
           grant_id: pending.body.grant_id,
           grantee_tenant_id: 'acme',
+          paths: null,
+          starts_at: null,
           expires_at: null,
           requested_by: principalOf('o1'),
           confirm_by: pending.body.confirm_by,

@@ -16,8 +16,10 @@ export type WebhookEvent =
   | api.RefreshRequestCancelledEvent
   | api.RefreshRequestOverdueEvent
   | api.RefreshRequestExpiredEvent
+  | api.TenantChangeRequestedEvent
   | api.ErasureRequestedEvent
   | api.SubjectErasedEvent
+  | api.GrantRequestedEvent
   | api.GrantCreatedEvent
   | api.GrantChangedEvent
   | api.GrantRevokedEvent

@@ -183,6 +183,8 @@ export function grantRequestedData(pending: {
   grantorTenantId: string;
   granteeTenantId: string;
   scopes: readonly string[];
+  paths: readonly string[] | null;
+  startsAt: Date | null;
   expiresAt: Date | null;
   requestedBy: string;
   confirmBy: Date;
