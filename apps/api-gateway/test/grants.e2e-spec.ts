@@ -204,6 +204,8 @@ describe('creating a grant', () => {
       grantee_tenant_id: 'beta',
       ...subject,
       scopes: ['read_diff', 'read_latest'],
+      paths: null,
+      starts_at: null,
       expires_at: '2998-12-31T22:00:00.000Z',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       revoked_at: null,
