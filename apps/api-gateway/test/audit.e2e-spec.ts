@@ -6,8 +6,6 @@ import type { User } from './gateway';
 import { GrantWorld, places } from './grant-world';
 import { publishLog } from './publish-log';
 
-jest.setTimeout(30_000);
-
 let world: GrantWorld;
 
 beforeAll(async () => {
@@ -367,7 +365,7 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
 };
 
 /** What no request does. */
-const WITHOUT_REQUEST: AuditAction[] = ['limit.changed', 'grant.expired'];
+const WITHOUT_REQUEST: AuditAction[] = ['limit.changed', 'grant.expired', 'grant.started'];
 
 it.each(Object.entries(DEEDS))(
   '%s is recorded: who did it, by which request, and what changed',
