@@ -56,6 +56,14 @@ export class LogMetrics {
       help: 'Keys of the map of the log; 0 without a map',
       read: async () => (await map.state())?.keyCount ?? 0,
     });
+    watchFigure(this.registry, {
+      name: 'log_map_backfill_entries',
+      help: 'Entries from before the map that have no keys yet; 0 without a map',
+      read: async () => {
+        const state = await map.state();
+        return state === null ? 0 : state.startsAt - state.backfilledTo;
+      },
+    });
   }
 
   /** Initializes the counters of the witnesses, because an alert on an increase needs an initial value. */
