@@ -132,7 +132,7 @@ function optionText(name: string, { value }: OptionSpec): string {
 }
 
 /** Returns how usage lines write an argument. */
-export function labelOf({ name, label }: ArgumentSpec): string {
+function labelOf({ name, label }: ArgumentSpec): string {
   return label ?? name.toUpperCase();
 }
 

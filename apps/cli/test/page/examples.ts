@@ -3,7 +3,7 @@ import { LOG_PLACE, READER_EXAMPLES, READER_FILES } from './reader-examples';
 
 /** A line of the story that a test runs in this order. */
 export interface Example {
-  /** The command whose section in docs/cli.md shows the line with its output. */
+  /** The command in docs/cli.md that shows the line with its output. */
   of?: string;
   /** The line as typed, with words, 'quotes', < FILE, > FILE, and $NAME for a part of earlier output. */
   line: string;
@@ -20,13 +20,13 @@ export interface Example {
 export const EXAMPLES: readonly Example[] = [
   { line: 'iss login --token-stdin < token' },
   { line: 'iss login --profile lender --token-stdin < lender-token' },
-  { of: 'use', line: 'iss use agency --create "Registered agent"' },
+  { line: 'iss use agency --create "Registered agent"' },
   { line: 'iss use lender --create Lender --profile lender' },
   { line: 'iss whoami' },
   { line: 'iss completion bash > iss.bash' },
   { line: 'iss logout --profile auditor' },
-  { of: 'put', line: 'iss put harbour-1.json' },
-  { of: 'put', line: 'iss put harbour-1.json' },
+  { line: 'iss put harbour-1.json' },
+  { line: 'iss put harbour-1.json' },
   { line: 'iss get harbour' },
   { line: 'iss get organization/harbour@2', exitCode: 1 },
   {
@@ -36,7 +36,7 @@ export const EXAMPLES: readonly Example[] = [
   },
   { of: 'propose', line: `iss propose harbour --set '/attributes/legal/form=plc'`, exitCode: 2 },
   { line: 'iss proposals' },
-  { of: 'apply', line: 'iss apply $UPDATE' },
+  { line: 'iss apply $UPDATE' },
   { line: `iss propose harbour --set '/attributes/legal/form="plc"'`, keep: { OTHER: /(\S+)$/ } },
   { line: 'iss withdraw $OTHER' },
   { line: 'iss subjects --type organization' },
@@ -46,8 +46,8 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss proof harbour@1 > harbour.proof' },
   { line: 'iss log harbour' },
   { line: 'iss log harbour --oneline' },
-  { of: 'diff', line: 'iss diff harbour 1..2' },
-  { of: 'blame', line: 'iss blame harbour' },
+  { line: 'iss diff harbour 1..2' },
+  { line: 'iss blame harbour' },
   { line: 'iss blame harbour --status carried' },
   { line: 'iss blame harbour@1 /attributes/legal --json' },
   {

@@ -17,7 +17,6 @@ export const LOG_PLACE: NonNullable<Example['blur']> = [
 /** The lender reads what the agency keeps, and is told; $INBOX is a receiver. */
 export const READER_EXAMPLES: readonly Example[] = [
   {
-    of: 'share',
     line: 'iss share harbour lender --scopes latest,lineage,diff --until 2099-01-01 --purpose "Annual review"',
     keep: { GRANT: /iss revoke (\S+)$/ },
   },
@@ -29,7 +28,6 @@ export const READER_EXAMPLES: readonly Example[] = [
   { line: 'iss who harbour lender --profile lender' },
   { line: 'iss who harbour lender --at 2025-12-31', exitCode: 1 },
   {
-    of: 'requests ask',
     line: 'iss requests ask harbour --path /attributes/legal --reason annual_review --profile lender',
   },
   {
@@ -44,18 +42,17 @@ export const READER_EXAMPLES: readonly Example[] = [
   { line: 'iss requests', keep: { ASK: /([0-9a-f]{8}-\S+) .*annual_review$/m } },
   { line: 'iss requests harbour --overdue' },
   { line: 'iss requests fulfil $ASK', exitCode: 1 },
-  { of: 'requests fulfil', line: 'iss requests fulfil $ASK --version 2' },
+  { line: 'iss requests fulfil $ASK --version 2' },
   { line: 'iss requests decline $OTHERASK --reason "Nothing changed."' },
   { line: 'iss requests --outgoing --status all --profile lender' },
   {
-    of: 'hooks create',
     line: 'iss hooks create $INBOX --events identity.snapshot.created,grant.revoked',
     keep: { HOOK: /^(wsub_\S+) sends/ },
     blur: SECRET,
   },
   { line: 'iss hooks' },
   { line: 'iss hooks rotate $HOOK --grace 86400', blur: SECRET },
-  { of: 'trigger', line: 'iss trigger $HOOK', blur: LATENCY },
+  { line: 'iss trigger $HOOK', blur: LATENCY },
   { line: 'iss deliveries $HOOK', keep: { DELIVERY: /^(\S+) {2}.*webhook\.test/m }, blur: LATENCY },
   { line: 'iss deliveries $HOOK $DELIVERY', blur: LATENCY },
   { line: 'iss redeliver $HOOK $DELIVERY' },
@@ -65,11 +62,10 @@ export const READER_EXAMPLES: readonly Example[] = [
   { line: 'iss revoke $GRANT' },
   { line: 'iss grants harbour --all' },
   { of: 'who', line: 'iss who harbour lender', exitCode: 1 },
-  { of: 'import', line: 'iss import archive.ndjson', exitCode: 1 },
+  { line: 'iss import archive.ndjson', exitCode: 1 },
   { of: 'export', line: 'iss export quarry --proofs > bundle.ndjson' },
   { of: 'export', line: 'iss verify bundle.ndjson --policy policy', blur: LOG_PLACE },
   {
-    of: 'changes',
     line: 'iss changes --type snapshot.created --limit 2',
     blur: [
       [/^ *\d+(?= .*@1 )/m, '     3'],
