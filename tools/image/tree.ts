@@ -60,7 +60,7 @@ export function stageTree(folder: string, created: Date): Tree {
   fs.mkdirSync(folder, { recursive: true });
   for (const [source, target] of Object.entries(OTHER_FILES))
     copyFile(join(repositoryRoot, source), join(folder, target));
-  for (const file of fs.globSync(['*.md', 'docs/**/*.{md,png,svg}', 'bench/**/*.svg'], { cwd: repositoryRoot }).sort())
+  for (const file of fs.globSync(['*.md', 'docs/**/*.*', 'bench/**/*.svg'], { cwd: repositoryRoot }).sort())
     copyFile(join(repositoryRoot, file), join(folder, file));
   for (const file of fs.globSync('**/*.{html,js,css,svg,txt,br,gz}', { cwd: CONSOLE_DIST }).sort())
     copyFile(join(CONSOLE_DIST, file), join(folder, 'apps/console/dist', file));

@@ -7,6 +7,7 @@ import {
   deliveries,
   type Delivery,
   describeReceiver,
+  files,
   isPresent,
   itWith,
   page,
@@ -27,7 +28,6 @@ it('the example carries its own signatures', () => {
 });
 
 it('plain JavaScript comes first, then the library of Standard Webhooks', () => {
-  const files = [...page.matchAll(/^(?:\/\/|#) (\S+\.\w+): /gm)].map(([, file]) => file);
   expect(files).toEqual(['receiver.mjs', 'library.mjs', 'receiver.py', 'receiver.go', 'Receiver.java', 'verify.sh']);
 });
 

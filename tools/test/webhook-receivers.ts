@@ -7,17 +7,26 @@ import { reservePort } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from '../testing/wait-for.ts';
 
-export const page = readFileSync(join(repositoryRoot, 'docs', 'webhooks.md'), 'utf8');
+const docs = join(repositoryRoot, 'docs');
+export const page = readFileSync(join(docs, 'webhooks.md'), 'utf8');
 const BODY =
   '{"id":"evt_1","type":"webhook.test","created_at":"2026-01-15T10:00:00.000Z","tenant_id":"Zürich 🏔","data":{}}';
 export const secret = newWebhookSecret();
 const oldSecret = newWebhookSecret();
 
+/** The programs of the page: those it contains, then those it links. */
+const programs = [
+  ...[...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? ''),
+  ...[...page.matchAll(/\]\((receivers\/[^)]+)\)/g)].map(([, path = '']) => readFileSync(join(docs, path), 'utf8')),
+];
+
+/** The names of the programs, in the order of the page. */
+export const files = programs.flatMap((text) => /^(?:\/\/|#) (\S+\.\w+): /m.exec(text)?.[1] ?? []);
+
 /** Returns a program of the page and its command. The program contains both, as in `// receiver.mjs: node receiver.mjs`. */
 export function sample(file: string): { text: string; command: string; args: string[] } {
-  const blocks = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '');
   const told = new RegExp(`^(?://|#) ${file.replace('.', '\\.')}: (\\S+) (.*?)(?: \\(.*\\)| <.*)?$`, 'm');
-  const found = blocks.flatMap((text) => {
+  const found = programs.flatMap((text) => {
     const [, command = '', args = ''] = told.exec(text) ?? [];
     return command === '' ? [] : [{ text, command, args: args.split(' ') }];
   });

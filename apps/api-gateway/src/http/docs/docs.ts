@@ -11,7 +11,7 @@ import type { GatewaySettings } from '../../settings';
 import { allowSignInWindow } from '../answer/standing-headers';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { cachedPage } from './cached-page';
-import { DocumentPages, imagesOfDocuments, ROOT } from './pages';
+import { DocumentPages, filesOfDocuments, ROOT } from './pages';
 import { SWAGGER_UI_PLUGINS } from './swagger-ui-plugins';
 
 /**
@@ -163,14 +163,17 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
   });
 }
 
-/** Serves pages, their images and the search. Leaves other addresses to Swagger UI. */
+/** Serves pages, their images and programs, and the search. Leaves other addresses to Swagger UI. */
 function documents(pages: DocumentPages): (request: Request, response: Response, next: NextFunction) => void {
-  const images = imagesOfDocuments();
+  const files = filesOfDocuments();
   return (request, response, next) => {
     if (request.path === '/' || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
     const address = request.path.slice(1);
-    const image = images.get(address);
-    if (image !== undefined) return response.sendFile(image, { root: ROOT });
+    const file = files.get(address);
+    if (file !== undefined) {
+      if (!/\.(png|svg)$/.test(file)) response.type('text/plain');
+      return response.sendFile(file, { root: ROOT });
+    }
     const { q: query } = request.query;
     const page = address === 'search' ? pages.search(typeof query === 'string' ? query : '') : pages.render(address);
     if (page === undefined) return next();

@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '@iss/domain';
-import { DocumentPages, imagesOfDocuments } from './pages';
+import { DocumentPages, filesOfDocuments } from './pages';
 
 const pages = new DocumentPages();
 const rendered = new Map(pages.addresses.map((address) => [address, pages.render(address) ?? '']));
@@ -12,17 +12,22 @@ it('every document has a page with its tables, programs and headings', () => {
   for (const element of ['<table>', '<pre>', '<h2 id="']) expect(html).toContain(element);
 });
 
-it.each(pages.addresses)('each link of %s leads to another host, or to a heading of a page', (address) => {
+it.each(pages.addresses)('each link of %s leads to another host, a file, or a heading of a page', (address) => {
   const html = rendered.get(address) ?? '';
   const broken = attributesOf(html, 'href').filter((href) => {
     if (/^https?:/.test(href) || href === '/openapi.json') return false;
     const [path = '', anchor] = href.startsWith('#') ? [`/docs/${address}`, href.slice(1)] : href.split('#');
+    if (filesOfDocuments().has(path.replace(/^\/docs\//, ''))) return false;
     const target = rendered.get(path.replace(/^\/docs\//, ''));
     return target === undefined || (anchor !== undefined && !attributesOf(target, 'id').includes(anchor));
   });
   expect(broken).toEqual([]);
   const images = attributesOf(html, 'src').map((source) => source.replace(/^\/docs\//, ''));
-  expect(images.filter((image) => !imagesOfDocuments().has(image))).toEqual([]);
+  expect(images.filter((image) => !filesOfDocuments().has(image))).toEqual([]);
+});
+
+it('a page links the programs that it names', () => {
+  expect(attributesOf(rendered.get('webhooks') ?? '', 'href')).toContain('/docs/receivers/receiver.py');
 });
 
 it('the section of every error code is where the link of an error leads', () => {

@@ -42,6 +42,7 @@ interface Section {
 export class DocumentPages {
   private readonly html = new Map<string, string>();
   private loaded: ReadonlyMap<string, Page> | undefined;
+  private linked: ReadonlyMap<string, string> | undefined;
 
   /** `neighbours` are links on each page to pages outside the documents: addresses by name. */
   constructor(private readonly neighbours: Readonly<Record<string, string>> = {}) {}
@@ -81,8 +82,16 @@ export class DocumentPages {
     return (this.loaded ??= loadPages());
   }
 
+  /** Returns the address below `/docs` of each page and file that a page can link. */
+  private get addressesByFile(): ReadonlyMap<string, string> {
+    return (this.linked ??= new Map([
+      ...[...this.pages].map(([address, { file }]): [string, string] => [file, address]),
+      ...[...filesOfDocuments()].map(([address, file]): [string, string] => [file, address]),
+    ]));
+  }
+
   private toHtml({ file, text }: Page): string {
-    const pages = this.pages;
+    const addresses = this.addressesByFile;
     const idOf = uniqueIds();
     const markdown = new Marked({
       renderer: {
@@ -90,7 +99,7 @@ export class DocumentPages {
           return `<h${depth} id="${idOf(heading)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
         },
         link({ href, tokens }) {
-          const target = addressOf(file, href, pages);
+          const target = addressOf(file, href, addresses);
           const inner = this.parser.parseInline(tokens);
           return target === undefined ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
         },
@@ -139,10 +148,10 @@ aria-label="Search the documents" placeholder="Search"> <button>Search</button><
   }
 }
 
-/** Returns the images of the documents: each file, relative to the repository, by its address below `/docs`. */
-export function imagesOfDocuments(): ReadonlyMap<string, string> {
-  const images = [...filesBelow('docs'), ...filesBelow('bench')].filter((file) => /\.(png|svg)$/.test(file));
-  return new Map(images.map((file) => [file.replace(/^docs\//, ''), file]));
+/** Returns the images and programs of the documents: each file, relative to the repository, by its address below `/docs`. */
+export function filesOfDocuments(): ReadonlyMap<string, string> {
+  const files = [...filesBelow('docs'), ...filesBelow('bench/results').filter((file) => file.endsWith('.svg'))];
+  return new Map(files.filter((file) => /\.(?!md$)\w+$/.test(file)).map((file) => [file.replace(/^docs\//, ''), file]));
 }
 
 function loadPages(): ReadonlyMap<string, Page> {
@@ -166,12 +175,12 @@ function filesBelow(folder: string): string[] {
   return files.map((file) => posix.join(folder, file.replaceAll('\\', '/')));
 }
 
-/** Returns the target of a link in a file: another host or a page. Files that are not pages have no address. */
-function addressOf(file: string, href: string, pages: ReadonlyMap<string, Page>): string | undefined {
+/** Returns the target of a link in a file: another host, a page or a file of the documents. Other files have no address. */
+function addressOf(file: string, href: string, addresses: ReadonlyMap<string, string>): string | undefined {
   if (/^(https?:|#|\/)/.test(href)) return href;
   const [path = '', anchor] = href.split('#');
   const target = posix.join(posix.dirname(file), path).replace(/\/$/, '/README.md');
-  const [address] = [...pages].find(([, page]) => page.file === target) ?? [];
+  const address = addresses.get(target);
   return address === undefined ? undefined : `/docs/${address}${anchor === undefined ? '' : `#${anchor}`}`;
 }
 
