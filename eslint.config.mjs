@@ -51,6 +51,11 @@ export default tseslint.config(
     },
   },
   {
+    // Programs that readers copy, without the functions of this project.
+    files: ['docs/**'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  {
     files: ['**/*.{ts,tsx}'],
     // Compiled against what the generators write, in a test.
     ignores: ['tools/test/openapi/clients/**'],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UserError } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { costPlot, curvePlot, targetPlot } from './plots.ts';
-import { type Run, sizingTable, table } from './run.ts';
+import { isReached, type Line, type Run, sizingTable, table } from './run.ts';
 
 const RESULTS = join(repositoryRoot, 'bench', 'results');
 
@@ -62,6 +62,11 @@ export function load(nameOrFile: string): Run {
   return { parts: [], costs: [], profiles: [], ...JSON.parse(readFileSync(file, 'utf8')) };
 }
 
+/** Growth and memory that reached their target are only in the plots. */
+function isInTable(line: Line): boolean {
+  return line.target !== undefined && !(/^(growth|memory)/.test(line.id) && isReached(line) === true);
+}
+
 const [BEGIN, END] = ['<!-- bench: begin -->', '<!-- bench: end -->'];
 
 /** Replaces the text between the marks of a page in docs/. */
@@ -79,7 +84,7 @@ export function document(run: Run, name: string): void {
   fill('performance.md', [
     `${run.at.slice(0, 10)}, commit ${run.commit}, ${run.quick ? 'a quick run' : 'a full run'}, on ${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, PostgreSQL ${postgres}, Redis ${redis}. \`bench/results/${name}.json\` has all figures, also those without a target and the CPU profiles.`,
     '',
-    table(run.lines.filter(({ target }) => target !== undefined)),
+    table(run.lines.filter(isInTable)),
     '',
     ...plotsOf(run, name).map(({ file }) => `![${file}](../bench/results/${file})`),
   ]);

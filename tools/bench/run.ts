@@ -104,10 +104,9 @@ export function table(lines: readonly Line[]): string {
     withSpread(line.figure, ` ${line.unit}`),
     line.against === undefined ? '' : `${line.against.what}: ${withSpread(line.against.figure)}`,
     line.against === undefined ? '' : ratioOf(line).toFixed(2),
-    targetText(line),
-    { true: 'yes', false: '**no**', undefined: '' }[`${isReached(line)}`],
+    `${targetText(line)}${isReached(line) === false ? ': **missed**' : ''}`,
   ]);
-  return markdown(['Work', 'Measured', 'Set against', 'Ratio', 'Target', 'Reached'], rows);
+  return markdown(['Work', 'Measured', 'Set against', 'Ratio', 'Target'], rows);
 }
 
 /** Returns the processor time per process, and the rate of a core that only runs the gateway, as a Markdown table. */

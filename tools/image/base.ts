@@ -16,7 +16,7 @@ const LIST_PACKAGES = `
     dpkg-deb --field "$package" > "$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$package" Package)"
   done`;
 
-/** Account names for human readers. Processes run by number. */
+/** Account names for human readers. Processes run under a numeric user id. */
 const FILES = {
   'etc/passwd': 'root:x:0:0:root:/:/sbin/nologin\nnode:x:1000:1000:node:/:/sbin/nologin\n',
   'etc/group': 'root:x:0:\nnode:x:1000:\n',

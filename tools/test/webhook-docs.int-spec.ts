@@ -27,8 +27,8 @@ it('the example carries its own signatures', () => {
   expect(headers).toMatchObject(signDelivery({ secrets: [shown], id: JSON.parse(body).id, timestampSeconds, body }));
 });
 
-it('plain JavaScript comes first, then the library of Standard Webhooks', () => {
-  expect(files).toEqual(['receiver.mjs', 'library.mjs', 'receiver.py', 'receiver.go', 'Receiver.java', 'verify.sh']);
+it('the library of Standard Webhooks comes first, then programs without it', () => {
+  expect(files).toEqual(['library.mjs', 'receiver.mjs', 'receiver.py', 'receiver.go', 'Receiver.java', 'verify.sh']);
 });
 
 describeReceiver({ file: 'receiver.mjs', versionFlag: '--version', schemes: ['webhook', 'service'] });

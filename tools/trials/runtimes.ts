@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { makePackage } from '../client/package.ts';
@@ -34,9 +34,7 @@ await runTrial('runtimes', async (trial) => {
   const packages = Object.entries(RUNTIMES).map(([name, version]) => `${name}@${version}`);
   npm('install', '--silent', '--no-audit', '--no-fund', './identity-state-client-1.0.0.tgz', ...packages);
 
-  const tour = readFileSync(join(repositoryRoot, 'docs/tour.md'), 'utf8');
-  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(tour) ?? [];
-  writeFileSync(trial.path('tour.mjs'), program);
+  copyFileSync(join(repositoryRoot, 'docs/tour.mjs'), trial.path('tour.mjs'));
   const env = { ...process.env, BASE_URL: service.baseUrl, TOKEN: token, LOG_POLICY: service.logPolicyFile };
   for (const [runtime, words] of [
     ['deno', ['run', '--allow-net', '--allow-read', '--allow-env', 'tour.mjs']],

@@ -40,7 +40,7 @@ export function migrationText(file: string): string {
 export interface OnlineStep {
   /** The statements of its transaction. */
   text: string;
-  /** The statement that builds each index on an existing table after the transaction, beside writers; by index name. */
+  /** By the name of each index on an existing table: the statement that builds it after the transaction, without blocking writers. */
   indexes: ReadonlyMap<string, string>;
 }
 

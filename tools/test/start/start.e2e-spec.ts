@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { formatVerifierKey, parsePolicy, verifyCheckpoint } from '@iss/tlog';
 import { type StartedService, startService } from '../../testing/started-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
-import { api, blocksOf, followTour, kill, newSnapshot, requireVerifiedDelivery, signIn } from './beside.ts';
+import { api, followTour, kill, newSnapshot, requireVerifiedDelivery, signIn } from './beside.ts';
 
 jest.setTimeout(240_000);
 
@@ -89,8 +89,7 @@ it('the doctor finds nothing beside npm start', async () => {
 it('the tour does what it says', () => followTour(service));
 
 it("the tour's program does what it says", async () => {
-  const [program = ''] = blocksOf('docs/tour.md', 'ts');
-  const { code, stdout, stderr } = await service.run('node', ['--input-type=module', '-e', program], {
+  const { code, stdout, stderr } = await service.run('node', ['docs/tour.mjs'], {
     BASE_URL: service.baseUrl,
     TOKEN: await service.token('carol'),
     LOG_POLICY: service.logPolicyFile,

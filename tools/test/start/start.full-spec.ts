@@ -156,7 +156,7 @@ it('the doctor says what is wrong elsewhere', async () => {
 
 it('the tour does what it says, the second time too, and with iss', async () => {
   await followTour(service);
-  const [iss = '', ...others] = blocksOf('docs/tour.md', 'sh', '## The same with `iss`', '## The same in TypeScript');
+  const [iss = '', ...others] = blocksOf('docs/tour.md', 'sh', '## The same with `iss`', '## The same with the client');
   expect(others).toEqual([]);
   const printed = await followTour(service, iss);
   expect(printed).toMatch(/^- "Tour Ltd"\n\+ "Tour Holding Ltd"$/m);

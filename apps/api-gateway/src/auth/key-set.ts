@@ -141,7 +141,7 @@ export class KeySet implements OnModuleDestroy {
 }
 
 /**
- * Returns the one key that fits. Returns none if the choice is ambiguous: a duplicate key id, or no id and several
+ * Returns the only key that matches. Returns none if the choice is ambiguous: a duplicate key id, or no id and several
  * keys.
  */
 export function findSigningKey(

@@ -129,7 +129,7 @@ export const TASKS: { readonly [Name in TaskName]: Task<InputOf<Name>, ResultOf<
 /** Hashing each value takes longer than other work on a text. */
 const VIEW_WEIGHT = 4;
 
-/** One proof takes about 0.4 ms, so that several are made in a thread. */
+/** One proof takes about 0.4 ms, so several are made in a thread. */
 const VRF_WEIGHT = 40_000;
 
 let group: VrfGroup | undefined;

@@ -23,6 +23,9 @@ export const CALLERS = [
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
+const GRANTEE =
+  'grantee: `tenant_owner` of a tenant with a live grant of only this scope, with `allow_counterparty_access` on';
+
 /** What each caller is, in words for the document. */
 export const MEANING: Readonly<Record<Caller, string>> = {
   'no token': 'sends no `Authorization` header',
@@ -36,11 +39,10 @@ export const MEANING: Readonly<Record<Caller, string>> = {
   'removed member': 'former `tenant_owner` of the owner whose token is still valid',
   'service account': '`service_account` with `tenant_admin` and `account_admin` in the owner',
   'ai agent': '`ai_agent` with `tenant_admin` and `account_admin` in the owner',
-  read_latest:
-    'grantee: `tenant_owner` of a tenant with a live grant of only this scope, with `allow_counterparty_access` on',
-  read_lineage: 'the same with this scope',
-  read_snapshot_by_id: 'the same with this scope',
-  read_diff: 'the same with this scope',
+  read_latest: GRANTEE,
+  read_lineage: GRANTEE,
+  read_snapshot_by_id: GRANTEE,
+  read_diff: GRANTEE,
   'expired grant': 'grantee whose grant of all scopes has expired, flag on',
   'revoked grant': 'grantee whose grant of all scopes was revoked, flag on',
   'flag off': 'grantee with all scopes whose `allow_counterparty_access` is off',

@@ -5,10 +5,8 @@ import { expectedStatus, type Row, TABLE } from './table';
 const INTRODUCTION = `# Authorization by route
 
 For integrators who want to know which callers a route accepts. Each heading names the callers that succeed, with status 200
-unless the line says otherwise. Other callers get 401 without a token and 403 with one, unless the line says otherwise.
-
-A test sends every route with every caller below to a running gateway (\`apps/api-gateway/test/authorization/table.ts\`). It
-fails if a route is missing.
+unless the line says otherwise. Other callers get 401 without a token and 403 with one. A test sends every route with every caller
+(\`apps/api-gateway/test/authorization/table.ts\`).
 
 A member of the owner names the owner's tenant as \`{tenant_id}\`. A grantee names its own tenant to read or write a subject,
 and the owner's tenant elsewhere.
@@ -62,7 +60,10 @@ export function render(): string {
     INTRODUCTION,
     '## Callers',
     '',
-    ...CALLERS.map((caller) => `- ${name(caller)}: ${MEANING[caller]}`),
+    ...[...new Set(CALLERS.map((caller) => MEANING[caller]))].map((meaning) => {
+      const names = CALLERS.filter((caller) => MEANING[caller] === meaning).map(name);
+      return `- ${names.join(', ')}: ${meaning}`;
+    }),
     '',
     '## Routes',
     '',

@@ -77,7 +77,7 @@ export class MapFile implements RowReader {
     };
   }
 
-  /** Runs work and saves all its changes at once, or none if it throws. One work at a time. */
+  /** Runs work and saves all its changes at once, or none if it throws. One task at a time. */
   async atomically<T>(work: () => Promise<T>): Promise<T> {
     this.database.exec('BEGIN');
     try {

@@ -30,11 +30,10 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss get harbour' },
   { line: 'iss get organization/harbour@2', exitCode: 1 },
   {
-    of: 'propose',
     line: `iss propose harbour --set '/attributes/legal/legal_name="Harbour Works plc"' --remove /attributes/contact --evidence resolution.json`,
     keep: { UPDATE: /^To apply it: iss apply (\S+)$/m },
   },
-  { of: 'propose', line: `iss propose harbour --set '/attributes/legal/form=plc'`, exitCode: 2 },
+  { line: `iss propose harbour --set '/attributes/legal/form=plc'`, exitCode: 2 },
   { line: 'iss proposals' },
   { line: 'iss apply $UPDATE' },
   { line: `iss propose harbour --set '/attributes/legal/form="plc"'`, keep: { OTHER: /(\S+)$/ } },
@@ -51,7 +50,6 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss blame harbour --status carried' },
   { line: 'iss blame harbour@1 /attributes/legal --json' },
   {
-    of: 'get',
     line: 'iss get harbour --as-of 2025-06-30T00:00:00Z --basis effective --policy policy',
     blur: [
       [/entry \d+ of a log of \d+/, 'entry 3 of a log of 5'],

@@ -41,11 +41,17 @@ function optionText([name, { value, about }]: [string, OptionSpec]): string {
   return `- \`--${name}${value === undefined ? '' : ` ${value}`}\`: ${about}`;
 }
 
-/** Returns the usage line of a command with its summary, and its examples. `--help` has the rest. */
+/** Returns the usage line of a command without optional options, its summary, and its examples. `--help` has the rest. */
 function entryOf(name: string, summary: string, command: Command, shown: readonly Shown[]): string {
   const own = shown.filter(({ of }) => of === name);
-  const entry = `- \`${usageOf(name, command)}\`: ${summary}`;
+  const entry = `- \`${requiredOf(usageOf(name, command))}\`: ${summary}`;
   if (own.length === 0) return entry;
   const lines = own.map(({ line, output }) => `$ ${line}\n${output}`.trimEnd()).join('\n');
   return `${entry}\n\n${`\`\`\`console\n${lines}\n\`\`\``.replace(/^(?=.)/gm, '  ')}\n`;
+}
+
+/** Removes options in brackets from a usage line, from the innermost brackets outwards. */
+function requiredOf(usage: string): string {
+  const shorter = usage.replace(/ \[--[^[\]]*\]…?/g, '');
+  return shorter === usage ? usage : requiredOf(shorter);
 }

@@ -24,7 +24,7 @@ export const READER_EXAMPLES: readonly Example[] = [
   { line: 'iss grants harbour' },
   { line: 'iss grants --held --profile lender', first: useGrants },
   { line: 'iss grants --received --with agency --profile lender' },
-  { of: 'who', line: 'iss who harbour' },
+  { line: 'iss who harbour' },
   { line: 'iss who harbour lender --profile lender' },
   { line: 'iss who harbour lender --at 2025-12-31', exitCode: 1 },
   {
@@ -61,7 +61,7 @@ export const READER_EXAMPLES: readonly Example[] = [
   { line: 'iss hooks end $HOOK' },
   { line: 'iss revoke $GRANT' },
   { line: 'iss grants harbour --all' },
-  { of: 'who', line: 'iss who harbour lender', exitCode: 1 },
+  { line: 'iss who harbour lender', exitCode: 1 },
   { line: 'iss import archive.ndjson', exitCode: 1 },
   { of: 'export', line: 'iss export quarry --proofs > bundle.ndjson' },
   { of: 'export', line: 'iss verify bundle.ndjson --policy policy', blur: LOG_PLACE },

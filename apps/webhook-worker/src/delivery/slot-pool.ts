@@ -21,7 +21,7 @@ export class SlotPool {
   private readonly slots: Shares;
   /** The number of slots in use. */
   running = 0;
-  /** How many turns were skipped because a founder held its part. */
+  /** The number of turns that were skipped because a founder held its share. */
   skipped = 0;
   private readonly isAllowed = (founderId: string): boolean => {
     const isAllowed = this.slots.admits(founderId);

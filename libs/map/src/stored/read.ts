@@ -97,7 +97,7 @@ async function findPlaces(keys: readonly Uint8Array[], reader: RowReader, withLe
   return ways.map(({ bucket, levels }) => ({ bucket: bucket ?? new Uint8Array(0), levels }));
 }
 
-/** Follows a way through a tile. If one side is empty, the way continues on the other side, because the tree has no node there. */
+/** Follows a way through a tile. If one side is empty, the path continues on the other side, because the tree has no node there. */
 function follow(way: Way, tile: Region, from: number, withLevels: boolean): void {
   let region = tile;
   let bit = from;

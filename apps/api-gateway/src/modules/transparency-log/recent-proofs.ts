@@ -38,7 +38,7 @@ export class RecentProofs {
     return answer;
   }
 
-  /** Forgets an erased entry's salt and proof, which must not be given any more. */
+  /** Forgets an erased entry's salt and proof, which must no longer be returned. */
   private async readOr<Proof>(name: string, read: () => Promise<Proof>): Promise<Proof> {
     try {
       return await read();

@@ -15,7 +15,7 @@ const BARE = /^(?=(?:\D*\d){3})[\p{L}\p{N}][\p{L}\p{N} ./_-]{2,63}$/u;
 
 /**
  * Returns the meanings of a text. `scheme:value` and an LEI are identifiers, other texts are names, and some of them may also be
- * identifiers without a scheme. All can begin an id.
+ * identifiers without a scheme. All of them can be the start of an id.
  */
 export function meaningsOf(find: string): readonly Meaning[] {
   const isIdentifier = LEI.test(find) || /^[^\s:]+:./.test(find);

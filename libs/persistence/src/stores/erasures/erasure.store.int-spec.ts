@@ -49,12 +49,10 @@ async function standing(): Promise<number[]> {
   return rows.map(({ version }) => version);
 }
 
-/** Returns the SQL steps of docs/erasure.md, without psql's own commands. */
+/** Returns the SQL that operators run after a restore, without psql's own commands. */
 function restoreSteps(): string {
-  const page = readFileSync(join(repositoryRoot, 'docs/erasure.md'), 'utf8');
-  const blocks = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, block = '']) => block);
-  expect(blocks).toHaveLength(2);
-  return blocks.join('\n').replaceAll(/^(\\copy|--).*$/gm, '');
+  const steps = readFileSync(join(repositoryRoot, 'docs/operations/repeat-erasures.sql'), 'utf8');
+  return steps.replaceAll(/^(\\copy|--).*$/gm, '');
 }
 
 it('an interrupted transaction leaves the content intact', async () => {
