@@ -41,7 +41,7 @@ export interface ViewCommittedFact extends SubjectRef {
   committedAt: Date;
 }
 
-/** What a grant gives, and when. */
+/** The rights that a grant gives, and when. */
 export interface GrantTerms {
   scopes: readonly string[];
   /** Sorted JSON Pointers; null: everything. */

@@ -8,7 +8,7 @@ export interface SubjectDisclosure {
   granteeTenantId: string | null;
   /** The grant that allows the read: the one on the subject, or else the one on all subjects. Null as above. */
   grantId: string | null;
-  /** What the caller's grants show; null: everything. */
+  /** The paths that the caller's grants show; null: everything. */
   paths: Visible;
 }
 
