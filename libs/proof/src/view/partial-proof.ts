@@ -70,7 +70,7 @@ export async function verifyPartialProof(answer: Members, policy: Policy, since:
       ['Its hash', `${snapshot.envelope_hash}, which the shown part does not give`],
       ['Its view', view.hash],
     ],
-    notProved: ['What the rest of the version contains. Only the shown part is proved.'],
+    notProved: ['The rest of the version. Only the shown part is proved.'],
     json: {
       ...{ kind: 'partial_snapshot', subject, snapshot_version: version, tenant_id: entry.tenant_id },
       ...{ log_index: entryProof.log_index, envelope_hash: snapshot.envelope_hash },

@@ -37,7 +37,7 @@ export interface PartialSnapshot extends LoggedVersion {
   readonly envelope: JsonValue;
 }
 
-/** What a view proves: its hash, and the claims with the disclosed values in their places. */
+/** The proved content of a view: its hash, and the claims with the disclosed values in their places. */
 export interface DisclosedView {
   /** Lowercase hex. */
   readonly hash: string;

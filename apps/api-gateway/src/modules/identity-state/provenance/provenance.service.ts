@@ -133,7 +133,7 @@ export class ProvenanceService {
       maxBytes: PAGE_BYTES,
     });
     const versions = await this.versions(subject, page.leaves);
-    // The author stands in the part of a version that paths do not show.
+    // The author is named in the part of a version that paths do not show.
     const authors = page.changedBy === null ? null : new Map(found.authors).set(snapshotVersion, page.changedBy);
     let isFinal = found.authors.size === 0;
     const items = page.leaves.map((leaf) => {

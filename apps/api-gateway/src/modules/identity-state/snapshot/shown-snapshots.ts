@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import type { Charged } from '../../../runtime/asker';
 import { Work } from '../../../runtime/work';
 
-/** What makes a version a part of itself. */
+/** The members that a partial answer has instead of the whole version. */
 export interface PartialContent {
   /** The JSON Pointers at and below which the reader may see values. */
   paths: readonly string[];
