@@ -41,6 +41,24 @@ async function lines(response: Response): Promise<string[]> {
 describe.each(FORMS)('the export at %s', (form) => {
   const path = (subject: Subject): string => `${pathOf(form, subject)}/export`;
 
+  it('states the versions in BODS 0.4, as an array or as lines', async () => {
+    const subject = newSubject();
+    const names = ['Alt AG', 'Alt AG', 'Neu AG'];
+    for (const [index, legal_name] of names.entries()) {
+      await world.write(subject, index + 1, { attributes: { legal: { legal_name }, note: index } });
+    }
+    const url = `${path(subject)}?format=bods-0.4`;
+    const { body } = await world.gateway.as('alice', 'get', url).expect(200);
+    const recordId = `organization/${subject.subject_id}`;
+    expect(body).toMatchObject([
+      { recordId, recordType: 'entity', recordStatus: 'new', recordDetails: { name: 'Alt AG' } },
+      { recordId, recordType: 'entity', recordStatus: 'updated', recordDetails: { name: 'Neu AG' } },
+    ]);
+    expect((await lines(await open(url))).map((line) => JSON.parse(line))).toEqual(body);
+    await world.gateway.as('alice', 'get', `${url}&proofs=log`).set('Accept', NDJSON).expect(400);
+    await world.gateway.as('alice', 'get', `${path(subject)}?format=bods-0.3`).expect(400);
+  });
+
   it('holds every snapshot as its own read shows it, ascending', async () => {
     const subject = newSubject();
     for (const version of [1, 2, 3]) {

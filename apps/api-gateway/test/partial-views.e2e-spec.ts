@@ -104,7 +104,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
     'from=2026-01-01&to=2026-01-03&basis=effective&view=full',
   ],
   listHistory: ['', 'view=full&limit=2'],
-  exportSnapshots: ['', 'as_of=2026-01-02&basis=effective', 'proofs=log'],
+  exportSnapshots: ['', 'as_of=2026-01-02&basis=effective', 'proofs=log', 'format=bods-0.4'],
   getProvenance: [
     '',
     'version=2',

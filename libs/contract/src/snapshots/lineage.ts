@@ -4,7 +4,7 @@ import { view, type ViewOf } from '../describe/view';
 import { METHODS, Snapshot, SNAPSHOT_EXAMPLE, verdict } from './snapshots';
 import { lastPage, pageAnswer, pageFields } from '../describe/page';
 import { ChainProofQuery, ExportLinesQuery, ExportQuery, HistoryQuery, ORDERS, TenantHistoryQuery } from './queries';
-import { flag, SubjectRef } from '../describe/fields';
+import { anyObject, flag, oneOf, SubjectRef, text } from '../describe/fields';
 import { alias, listOf } from '../describe/field';
 import { type PageLimits, SPECIFIED_LISTS } from '../describe/page-limits';
 import { answer, type Answer, inAnyTenant, operations, reads } from '../describe/operation';
@@ -45,6 +45,18 @@ const Export = view('Export', {
   subject: SubjectRef,
   ...METHODS,
   snapshots: listOf(Snapshot).described('The snapshots, ascending by `snapshot_version`.'),
+});
+
+const BodsStatement = view('BodsStatement', {
+  statementId: text.described('The id of the statement: equal versions give equal ids.'),
+  statementDate: text.described('The `generated_at` of the version.'),
+  declaration: text.described('The `snapshot_id` of the version.'),
+  declarationSubject: text.described('The record of the subject: `subject_type/subject_id`.'),
+  recordId: text.described('The record that the statement is about.'),
+  recordType: oneOf(['entity', 'person', 'relationship']).described('The type of the record.'),
+  recordStatus: oneOf(['new', 'updated', 'closed']).described('What the version did to the record.'),
+  recordDetails: anyObject.described('The record, as BODS 0.4 defines it.'),
+  source: anyObject.optional().described('The evidence of the record. Absent if no evidence covers it.'),
 });
 
 const { subject, ...HEADER } = SNAPSHOT_HEADER_EXAMPLE;
@@ -97,7 +109,7 @@ const EXPORTED: Answer = {
     'otherwise one document.',
   content: {
     'application/json': {
-      schema: Export.facts.shown,
+      schema: { anyOf: [Export.facts.shown, listOf(BodsStatement).facts.shown] },
       example: {
         subject,
         canonicalization_method: CANONICALIZATION_METHOD,
@@ -163,7 +175,8 @@ export const EXPORTS = reads('Snapshot reads', {
       'has a version, its entry in the transparency log, and the proof against that checkpoint. `iss verify` ' +
       'checks a bundle offline. If the log has a map, each line also has the keys of its entry, and a last line proves ' +
       'that no newer version was in the log. The request waits up to ten seconds until the newest version is published. A ' +
-      'bundle needs that `Accept` (406 otherwise).',
+      'bundle needs that `Accept` (406 otherwise). With `format=bods-0.4`, the response is an array of statements, or one ' +
+      'statement per line.',
     answers: { 200: EXPORTED, 406: errorAnswer(['unsupported_media_type']) },
     errors: ['not_found', 'not_logged_yet', 'damaged'],
   },

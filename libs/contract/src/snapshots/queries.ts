@@ -86,6 +86,13 @@ export type ExportLinesQuery = SentOf<typeof ExportLinesQuery>;
 
 export const ExportQuery = query({
   ...ExportLinesQuery.fields,
+  format: oneOf(['bods-0.4'])
+    .optional()
+    .example('bods-0.4')
+    .described(
+      '`bods-0.4`: statements of the Beneficial Ownership Data Standard 0.4 instead of snapshots ' +
+        '([/docs/how-to/bods](/docs/how-to/bods)).',
+    ),
   proofs: oneOf(['log'])
     .optional()
     .example('log')

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalize } from '../json/canonicalize';
+import { parseStoredJson } from '../json/parse';
 import { formatPointer, getMember, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { Hmac } from './hmac';
@@ -84,7 +85,7 @@ class View {
   }
 
   disclose(): PartialView {
-    const envelope: unknown = JSON.parse(this.source.text);
+    const envelope = parseStoredJson(this.source.text);
     if (!isJsonObject(envelope)) throw new Error('an envelope is not an object');
     const { snapshot_id, snapshot_version, generated_at, envelope_version } = envelope;
     const { subject_type, subject_id } = objectAt(envelope, 'subject');

@@ -11,7 +11,7 @@ import { type GatewaySettings, SETTINGS } from '../../../settings';
 import { asOfSent } from '../snapshot/snapshot.query';
 import type { Asker } from '../../../runtime/asker';
 import { BundleService } from './bundle.service';
-import { bundleLines, exportAnswer, exportLines } from './lineage.views';
+import { bodsAnswer, bundleLines, exportAnswer, exportLines } from './lineage.views';
 import { SnapshotListService } from './snapshot-list.service';
 import { Operation } from '../../../http/describe/operation.decorator';
 
@@ -34,12 +34,22 @@ export class ExportController {
     request.res?.vary('Accept');
     const takesLines = request.accepts('application/json', NDJSON) === NDJSON;
     if (query.proofs !== undefined) {
-      if (query.as_of !== undefined) throw olderBundle();
+      if (query.as_of !== undefined) throw notOfBundle('as_of', 'a bundle always has the newest version');
+      if (query.format !== undefined) throw notOfBundle('format', 'a bundle has snapshots');
       if (!takesLines) throw new NotAcceptable(`A bundle is sent as lines: send Accept: ${NDJSON}.`);
       return bundleLines(subject, await this.bundles.bundle(reader, subject));
     }
-    if (takesLines) return this.exportSnapshotLines(reader, subject, query);
     const { exportSnapshots } = this.settings.limits;
+    if (query.format !== undefined) {
+      const lineage = await this.lists.exportAsOf(
+        reader,
+        subject,
+        takesLines ? null : exportSnapshots,
+        asOfSent(query),
+      );
+      return bodsAnswer(subject, lineage, takesLines);
+    }
+    if (takesLines) return this.exportSnapshotLines(reader, subject, query);
     return exportAnswer(subject, await this.lists.exportAsOf(reader, subject, exportSnapshots, asOfSent(query)));
   }
 
@@ -53,10 +63,10 @@ export class ExportController {
   }
 }
 
-/** Refuses older bundles, because verifiers rely on a bundle to contain the newest version. */
-function olderBundle(): DomainError {
-  const message = 'must not be sent with proofs: a bundle always has the newest version';
-  return new DomainError('validation_error', `as_of ${message}.`, [
-    { path: '/query/as_of', message, code: 'mismatch' },
+/** Refuses a parameter beside `proofs`. Verifiers rely on a bundle to contain the newest version. */
+function notOfBundle(name: string, why: string): DomainError {
+  const message = `must not be sent with proofs: ${why}`;
+  return new DomainError('validation_error', `${name} ${message}.`, [
+    { path: `/query/${name}`, message, code: 'mismatch' },
   ]);
 }

@@ -1,4 +1,4 @@
-import { CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
+import { BodsStatements, CANONICALIZATION_METHOD, HASH_ALGORITHM, type SubjectRef } from '@iss/domain';
 import { encodeBase64url } from '@iss/map';
 import { toHex } from '@iss/tlog';
 import type { ChainProof, PageView, SnapshotView } from '@iss/contract';
@@ -45,6 +45,27 @@ export function exportAnswer(subject: SubjectRef, { batches }: WholeLineage): Te
 /** Returns a whole lineage as NDJSON: one full snapshot per line, and nothing else. */
 export function exportLines({ batches }: WholeLineage): TextStream {
   return new TextStream('application/x-ndjson', fullTexts(batches, '\n'));
+}
+
+/**
+ * Returns a whole lineage as statements of BODS 0.4: as one array, or one per line. Erased versions have no statements.
+ */
+export function bodsAnswer(subject: SubjectRef, { batches }: WholeLineage, asLines: boolean): TextStream {
+  const texts = bodsTexts(subject, batches, asLines ? '\n' : '');
+  return asLines ? new TextStream('application/x-ndjson', texts) : jsonStream('', texts, '');
+}
+
+async function* bodsTexts(
+  subject: SubjectRef,
+  batches: SnapshotBatches,
+  end: string,
+): AsyncGenerator<Iterable<string>> {
+  const statements = new BodsStatements(subject);
+  for await (const batch of batches) {
+    for (const { envelope: text, ...version } of batch) {
+      if (text !== null) yield textsOf(statements.next({ ...version, text }), (one) => JSON.stringify(one) + end);
+    }
+  }
 }
 
 /**
