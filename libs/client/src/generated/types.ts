@@ -229,6 +229,27 @@ export type BlockedTenantPage = PageEnd & {
   items: Array<BlockedTenant>;
 };
 
+export type BodsStatement = {
+  /** The id of the statement: equal versions give equal ids. */
+  statementId: string;
+  /** The `generated_at` of the version. */
+  statementDate: string;
+  /** The `snapshot_id` of the version. */
+  declaration: string;
+  /** The record of the subject: `subject_type/subject_id`. */
+  declarationSubject: string;
+  /** The record that the statement is about. */
+  recordId: string;
+  /** The type of the record. */
+  recordType: 'entity' | 'person' | 'relationship';
+  /** What the version did to the record. */
+  recordStatus: 'new' | 'updated' | 'closed';
+  /** The record, as BODS 0.4 defines it. */
+  recordDetails: { [key: string]: unknown };
+  /** The evidence of the record. Absent if no evidence covers it. */
+  source?: { [key: string]: unknown };
+};
+
 export type ChainItem = AppliedUpdate & {
   /** True if the version’s envelope and its parent’s match their stored hashes, and `prev_hash` is the parent’s hash. For an erased version, only the links are verified. */
   chain_valid: boolean | null;
@@ -2625,6 +2646,8 @@ export type GetChainProofQuery = PageQuery & {
 };
 
 export type ExportSnapshotsQuery = ExportSnapshotLinesQuery & {
+  /** `bods-0.4`: statements of the Beneficial Ownership Data Standard 0.4 instead of snapshots ([/docs/how-to/bods](/docs/how-to/bods)). */
+  format?: 'bods-0.4';
   /** `log`: the export is a bundle that proves each version’s place in the transparency log. Only as NDJSON. */
   proofs?: 'log';
 };
@@ -2720,9 +2743,12 @@ export type Operations = {
     '/v1/subjects/{subject_type}/{subject_id}/chain-proof': { query?: GetChainProofQuery; answer: ChainProof };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/export': {
       query?: ExportSnapshotsQuery;
-      answer: Export;
+      answer: Export | Array<BodsStatement>;
     };
-    '/v1/subjects/{subject_type}/{subject_id}/export': { query?: ExportSnapshotsQuery; answer: Export };
+    '/v1/subjects/{subject_type}/{subject_id}/export': {
+      query?: ExportSnapshotsQuery;
+      answer: Export | Array<BodsStatement>;
+    };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/provenance': {
       query?: GetProvenanceQuery;
       answer: Provenance;
