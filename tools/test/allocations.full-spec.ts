@@ -5,8 +5,6 @@ import { repositoryRoot } from '../root.ts';
 import { type Product, startProduct } from '../testing/product.ts';
 import { TestTenant } from '../testing/tenant.ts';
 
-jest.setTimeout(180_000);
-
 const SUBJECTS = 20;
 const WARM_UP = 1_000;
 const WINDOW = 400;

@@ -11,8 +11,6 @@ import { repositoryRoot } from '../root.ts';
 import { APP_FLAGS, reservePort, startOwned, type OwnedProcess } from '../processes.ts';
 import { waitFor } from '../testing/wait-for.ts';
 
-jest.setTimeout(120_000);
-
 /** The limit for what the image adds to its base. `npm run image` limits both together to 300 MB. */
 const MAX_BYTES = 60e6;
 const CREATED = new Date('2026-01-02T03:04:05Z');
@@ -233,7 +231,7 @@ describe('read-only, with the rights of another user, and with the roles and sec
           if (!app.running) throw new Error(printed());
           return (await answer('/v1/ops/readiness')).ok;
         },
-        { deadlineMs: 60_000, what: `the ${command} of the image` },
+        { what: `the ${command} of the image` },
       );
       if (command === 'gateway') {
         for (const page of ['/docs', '/docs/errors', '/docs/webhooks', '/console'])

@@ -4,8 +4,6 @@ import { keyIdOf, SecretBox } from '@iss/platform';
 import { resealSecrets } from '../db/reseal-secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 
-jest.setTimeout(60_000);
-
 const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
 const [OLD, OLDER, NEW, LOST] = [key('old'), key('older'), key('new'), key('lost')];
 const ring = (...keys: string[]): SecretBox => SecretBox.fromKeyRing(keys.join(','));

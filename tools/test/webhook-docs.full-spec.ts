@@ -1,7 +1,5 @@
 import { describeReceiver } from './webhook-receivers.ts';
 
-jest.setTimeout(120_000);
-
 // These compilers take seconds of processor time. `webhook-docs.int-spec.ts` runs the other receivers.
 describeReceiver({ file: 'receiver.go', versionFlag: 'version', schemes: ['webhook', 'service'] });
 describeReceiver({ file: 'Receiver.java', versionFlag: '--version', schemes: ['webhook', 'service'] });

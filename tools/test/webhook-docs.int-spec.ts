@@ -15,8 +15,6 @@ import {
   secret,
 } from './webhook-receivers.ts';
 
-jest.setTimeout(120_000);
-
 it('the example carries its own signatures', () => {
   const [, head = '', body = ''] = /```http\n([\s\S]*?)\n\n([\s\S]*?)\n```/.exec(page) ?? [];
   const headers = Object.fromEntries(

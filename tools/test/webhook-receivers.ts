@@ -134,7 +134,7 @@ export function describeReceiver({ file, versionFlag, schemes }: ReceiverSample)
           (await fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body })).status;
         const probe = (): Promise<number> => post({ what: 'a probe', headers: signed(), body: BODY });
         const isUp = async (): Promise<boolean> => child.exitCode !== null || (await probe()) > 0;
-        await waitFor(isUp, { deadlineMs: 100_000, what: `${file} to listen` });
+        await waitFor(isUp, { what: `${file} to listen` });
         if (child.exitCode !== null) throw new Error(printed());
         // Signed now, since the program may have taken long to start.
         const { genuine, forged } = deliveries(scheme);

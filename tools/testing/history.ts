@@ -4,7 +4,6 @@ import type { ProductProcess } from './product-process.ts';
 import { signatureOf, type Subscription, type TestTenant, textAt } from './tenant.ts';
 import { waitFor } from './wait-for.ts';
 
-const DELIVERY_DEADLINE_MS = 90_000;
 const SHOWN = 20;
 
 /** SQL that finds every possible fault in the history of a tenant that had a subscription from the start. */
@@ -105,7 +104,7 @@ export async function requireEveryEvent(
       const received = new Set(receiver.requests.map(({ headers }) => headers['webhook-id']));
       return events.filter(({ id }) => !received.has(id));
     };
-    await waitFor(() => missing().length === 0, { deadlineMs: DELIVERY_DEADLINE_MS }).catch(async () => {
+    await waitFor(() => missing().length === 0).catch(async () => {
       const lost = missing();
       const states = await statesOf(product, subscriptionId, lost.slice(0, SHOWN));
       const shown = states.map((state) => JSON.stringify(state)).join('\n');
@@ -139,7 +138,7 @@ async function requireLogged(product: Product, { subscriptionId }: Subscription,
     );
     return row?.settled ?? 0;
   };
-  await waitFor(async () => (await settled()) >= count, { deadlineMs: DELIVERY_DEADLINE_MS }).catch(async () => {
+  await waitFor(async () => (await settled()) >= count).catch(async () => {
     const states = await product.query(
       `SELECT status, lease_until, count(*)::int, min(next_at) AS next_at, min(delivery_id::text) AS one
          FROM deliveries WHERE subscription_id = $1 GROUP BY 1, 2`,
@@ -180,7 +179,6 @@ export async function requireWokenByQueue(
       others.forEach((other) => other.pause());
       try {
         await waitFor(() => isWoken(tenant, subscriptions, gateway), {
-          deadlineMs: 30_000,
           what: `${worker.name} to be woken by ${gateway.name}`,
         });
       } finally {

@@ -42,7 +42,6 @@ const COMMON = {
   METRICS_PORT: '0',
   WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
 };
-const START_MS = 60_000;
 
 /** A built process of the product that can be killed and started again at the same URL. */
 export class ProductProcess {
@@ -122,7 +121,7 @@ export class ProductProcess {
     };
     child.ended.then(tell, (error: unknown) => tell(String(error)));
     const answers = async (): Promise<boolean> => !child.running || (await fetch(`${url}/health`)).ok;
-    await waitFor(answers, { deadlineMs: START_MS, what: name });
+    await waitFor(answers, { what: name });
     if (!child.running) throw new Error(`${name} does not start: ${readFileSync(logFile, 'utf8').slice(-1_000)}`);
   }
 

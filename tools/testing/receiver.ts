@@ -34,7 +34,7 @@ export interface Receiver {
   /** Sets the default reaction, which is initially 204. */
   always(reaction: Reaction): void;
   /** Waits for at least `count` requests, and returns them. */
-  waitForRequests(count: number, deadlineMs?: number): Promise<readonly ReceivedRequest[]>;
+  waitForRequests(count: number): Promise<readonly ReceivedRequest[]>;
   clear(): void;
   stop(): Promise<void>;
 }
@@ -87,11 +87,8 @@ export async function startReceiver({ port = 0 }: { port?: number } = {}): Promi
     requests,
     script: (...reactions) => void scripted.push(...reactions),
     always: (reaction) => void (standing = reaction),
-    async waitForRequests(count, deadlineMs = 10_000) {
-      await waitFor(() => requests.length >= count, {
-        deadlineMs,
-        what: `${count} requests (${requests.length} so far)`,
-      });
+    async waitForRequests(count) {
+      await waitFor(() => requests.length >= count, { what: `${count} requests (${requests.length} so far)` });
       return requests;
     },
     clear() {

@@ -1,10 +1,13 @@
+/** The default deadline. It only ends a test that would fail, so it is long enough for a machine that is busy with others. */
+const DEADLINE_MS = 100_000;
+
 /**
  * Waits until `condition` returns a truthy value, and returns that value. A condition that throws is tried again.
  * @throws Error that names `what` after `deadlineMs`
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
-  { deadlineMs = 30_000, what = 'the condition' }: { deadlineMs?: number; what?: string } = {},
+  { deadlineMs = DEADLINE_MS, what = 'the condition' }: { deadlineMs?: number; what?: string } = {},
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + deadlineMs;
   let lastError: unknown;

@@ -5,7 +5,6 @@ import { reservePort, type OwnedProcess, startOwned } from '../processes.ts';
 import { repositoryRoot } from '../root.ts';
 import { waitFor } from './wait-for.ts';
 
-const START_MS = 30_000;
 const STOP_MS = 5_000;
 
 /** `iss witness` as a separate process, whose port, key and state survive restarts. */
@@ -55,7 +54,7 @@ export async function prepareWitness(folder: string, name: string, logVkey: stri
       });
       child = started;
       const answers = async (): Promise<boolean> => !started.running || (await fetch(url)).status === 404;
-      await waitFor(answers, { deadlineMs: START_MS, what: `the witness ${name}` });
+      await waitFor(answers, { what: `the witness ${name}` });
       if (!started.running) throw new Error(`The witness ${name} does not start: ${await started.ended}`);
     },
     async kill() {

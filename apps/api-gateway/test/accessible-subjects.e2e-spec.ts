@@ -2,8 +2,6 @@ import { envelope } from './gateway';
 import { BAD_LIMITS, GrantWorld, places, principalOf, walk } from './grant-world';
 import type { Subject } from './read-world';
 
-jest.setTimeout(60_000);
-
 let world: GrantWorld;
 
 beforeAll(async () => {

@@ -2,8 +2,6 @@ import { Client } from 'pg';
 import type { Test } from 'supertest';
 import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 
-jest.setTimeout(60_000);
-
 let world: ReadWorld;
 let superuser: Client;
 let subject: Subject;

@@ -4,8 +4,6 @@ import { type BatchResult, type BatchStream, openBatch, sendBatch } from '../../
 import { waitFor } from '../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
-jest.setTimeout(60_000);
-
 const BODY_LIMIT = 200_000;
 let gateway: TestGateway;
 const tokens = new Map<User, string>();

@@ -4,8 +4,6 @@ import type { DeliveryRef, EventQueue } from '@iss/queue';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { startGateway, type TestGateway, type User } from './gateway';
 
-jest.setTimeout(60_000);
-
 const PATH = '/v1/webhook-subscriptions';
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 

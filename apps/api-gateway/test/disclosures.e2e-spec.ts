@@ -7,8 +7,6 @@ import { GrantWorld, places } from './grant-world';
 import { publishLog } from './publish-log';
 import type { Subject } from './read-world';
 
-jest.setTimeout(30_000);
-
 let world: GrantWorld;
 let subject: Subject;
 /** The ids of its versions. */

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { publishLog } from './publish-log';
 import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 
-jest.setTimeout(30_000);
-
 let world: ReadWorld;
 /** Subjects with so many versions, which no test changes. */
 let one: Subject;

@@ -1,8 +1,6 @@
 import { GrantWorld, places, principalOf, walk } from './grant-world';
 import type { Subject } from './read-world';
 
-jest.setTimeout(60_000);
-
 let world: GrantWorld;
 
 beforeAll(async () => {

@@ -4,8 +4,6 @@ import { BAD_LIMITS, GrantWorld, places, principalOf, walk } from './grant-world
 import type { User } from './gateway';
 import type { Subject } from './read-world';
 
-jest.setTimeout(60_000);
-
 let world: GrantWorld;
 
 beforeAll(async () => {
@@ -88,6 +86,14 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     await world.change(grantId, { expires_at: null }, 'o1', 'delta').expect(200);
     await world.create(ON_ALL, 'o1', 'delta').expect(409);
     await world.revoke(grantId, 'o1', 'delta').expect(200);
+
+    const ending = await request({ expires_at: '2098-01-01T00:00:00Z' });
+    await end('o2', ending, 'confirm').expect(200);
+    const change = (expiresAt: string | null) => world.change(ending, { expires_at: expiresAt }, 'o1', 'delta');
+    await change('2098-01-01T00:00:01Z').expect(409);
+    await change(null).expect(409);
+    await change('2097-01-01T00:00:00Z').expect(200);
+    await world.revoke(ending, 'o1', 'delta').expect(200);
   });
 
   it('is cancelled by one person, and ends after a day', async () => {

@@ -9,8 +9,6 @@ import { newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 const LARGE = 300_000;
 const STATES = '/v1/tenants/acme/entity-states';
 
-jest.setTimeout(60_000);
-
 let world: ReadWorld;
 let gateway: TestGateway;
 

@@ -5,8 +5,6 @@ import request, { type Response, type Test } from 'supertest';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
-jest.setTimeout(60_000);
-
 const SECRETS_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 let gateway: TestGateway;

@@ -3,8 +3,6 @@ import { startGateway, type TestGateway, type User } from './gateway';
 import { publishLog } from './publish-log';
 import { pathOf, ReadWorld } from './read-world';
 
-jest.setTimeout(60_000);
-
 const LIMIT = 40;
 
 let gateways: TestGateway[];

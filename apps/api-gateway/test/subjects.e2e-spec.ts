@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
-jest.setTimeout(60_000);
-
 let gateway: TestGateway;
 
 const principalPath = (tenant: string, user: User): string =>

@@ -172,7 +172,7 @@ it('says what is not published yet, and waits for it', async () => {
         const answer = await gateway.as('alice', 'get', `${path}?wait=10`);
         return answer.status === 200 ? answer : null;
       },
-      { deadlineMs: 30_000, what: 'the proof' },
+      { what: 'the proof' },
     ),
     publishLog(gateway.databaseUrl),
   ]);

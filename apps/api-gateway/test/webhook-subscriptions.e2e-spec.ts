@@ -3,8 +3,6 @@ import { Client } from 'pg';
 import { SecretBox } from '@iss/platform';
 import { startGateway, type TestGateway } from './gateway';
 
-jest.setTimeout(60_000);
-
 const PATH = '/v1/webhook-subscriptions';
 const KEY_RING = `own:${Buffer.alloc(32, 7).toString('base64')}`;
 const TYPES = ['identity.snapshot.created', 'refresh_request.created'];

@@ -65,7 +65,7 @@ async function settled(): Promise<void> {
     );
     return row?.done === true;
   };
-  await waitFor(isDone, { deadlineMs: 30_000, what: 'the keys of all entries' });
+  await waitFor(isDone, { what: 'the keys of all entries' });
 }
 
 const report = async () =>

@@ -11,8 +11,6 @@ import { firstEnvelope } from '../../../tools/test/client/testing.ts';
 import { settingsOf } from '../src/settings';
 import { iss } from './testing/run-iss';
 
-jest.setTimeout(180_000);
-
 // Runs the client and iss against a gateway and a worker whose log has a map.
 
 const ORIGIN = 'log.example/mapped';

@@ -187,12 +187,12 @@ it('follows over failures until it is told to end', async () => {
   const ending = new AbortController();
   const { context, printed, complaints } = testContext({ signal: ending.signal, settings: settings() });
   const following = runCommand([...words(), '--follow', '--interval', '1'], context);
-  await waitFor(() => printed.length > 0, { deadlineMs: 30_000 });
+  await waitFor(() => printed.length > 0);
   server.show({ checkpoint: '' });
-  await waitFor(() => complaints.length > 0, { deadlineMs: 30_000 });
+  await waitFor(() => complaints.length > 0);
   addVersion(3);
   await serve(await publishOn(operator), { v: 3, a: 1, p: 1 });
-  await waitFor(() => printed.some((line) => line.includes('newest version 3')), { deadlineMs: 30_000 });
+  await waitFor(() => printed.some((line) => line.includes('newest version 3')));
   ending.abort();
   expect(await following).toBe(0);
 });

@@ -117,11 +117,11 @@ it('follows until it is told to end, also over failures, and ends by itself over
   const words = ['monitor', '--log', server.url, '--vkey', log.vkey, '--state', state, '--follow', '--interval', '1'];
   const run = () => runCommand(words, context);
   const following = run();
-  await waitFor(() => printed.length > 0, { deadlineMs: 30_000 });
+  await waitFor(() => printed.length > 0);
   server.show({ checkpoint: await log.checkpoint(7) });
-  await waitFor(() => complaints.length > 0, { deadlineMs: 30_000 });
+  await waitFor(() => complaints.length > 0);
   await show(7);
-  await waitFor(() => printed.some((line) => line.includes('7 entries')), { deadlineMs: 30_000 });
+  await waitFor(() => printed.some((line) => line.includes('7 entries')));
   ending.abort();
   expect(await following).toBe(0);
   expect(await run()).toBe(0);

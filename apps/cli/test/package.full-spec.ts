@@ -11,8 +11,6 @@ import { FILES } from './page/examples';
 
 // Tests the package that npm installed into an empty project, against a service that runs.
 
-jest.setTimeout(180_000);
-
 let service: StartedService;
 let folder: string;
 let project: string;

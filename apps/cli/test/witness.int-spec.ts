@@ -26,8 +26,6 @@ import {
 import { WitnessState } from '../src/witness/witness-state';
 import { SampleLog } from './sample-log';
 
-jest.setTimeout(60_000);
-
 const NAME = 'witness.example/w1';
 const COMMAND = join(__dirname, '../dist/main.js');
 const NOW_MS = Date.UTC(2026, 0, 15, 10);
@@ -168,9 +166,9 @@ describe('what it answers', () => {
     const sockets = Array.from({ length: MAX_WITNESS_CONNECTIONS + 20 }, () => connect(Number(port), '127.0.0.1'));
     let closed = 0;
     for (const socket of sockets) socket.on('close', () => closed++).on('error', () => undefined);
-    await waitFor(() => closed >= 20, { deadlineMs: 30_000, what: 'the end of connections beyond the limit' });
+    await waitFor(() => closed >= 20, { what: 'the end of connections beyond the limit' });
     for (const socket of sockets) socket.destroy();
-    await waitFor(() => closed === sockets.length, { deadlineMs: 30_000 });
+    await waitFor(() => closed === sockets.length);
     expect((await ask(await log.request(0))).status).toBe(200);
   });
 });
@@ -216,7 +214,7 @@ describe('the command', () => {
     closeSync(output);
     running.push(child);
     const listening = () => /^.*"msg":"listening".*$/m.exec(readFileSync(file('output'), 'utf8'))?.[0];
-    ({ url } = JSON.parse(await waitFor(listening, { deadlineMs: 30_000, what: 'the witness' })));
+    ({ url } = JSON.parse(await waitFor(listening, { what: 'the witness' })));
     return child;
   }
 

@@ -7,8 +7,6 @@ import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
-jest.setTimeout(150_000);
-
 const SUBSCRIPTION = statement<{ subscriptionId: string }, { status: string; disabled_reason: string | null }>(
   'test_subscription',
   'SELECT status, disabled_reason FROM webhook_subscriptions WHERE subscription_id = :subscriptionId',
@@ -19,7 +17,7 @@ const OPEN = statement<NoParameters, { open: number }>(
   `SELECT (SELECT count(*)::int FROM deliveries WHERE status = 'pending')
         + (SELECT count(*)::int FROM outbox_events WHERE fanned_out_at IS NULL) AS open`,
 );
-const EVENTS = 100;
+const EVENTS = 50;
 const FREE = statement('test_free', 'UPDATE webhook_subscriptions SET deleted_at = now()');
 
 describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (backend) => {
@@ -283,15 +281,13 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
     it('makes each delivery once when several workers share the work', async () => {
       await workers.subscribe(receiver.url);
       await Promise.all([workers.start(), workers.start()]);
-      const events = await Promise.all(Array.from({ length: EVENTS }, () => workers.publish({ wake: false })));
-      for (const { eventId } of events) await workers.queue.wakeFanout([eventId]);
+      for (let count = 0; count < EVENTS; count += 1) await workers.publish();
       await waitFor(async () => (await workers.database.sql.one(OPEN, {})).open === 0, {
-        deadlineMs: 60_000,
         what: 'every delivery to be settled',
       });
       const ids = receiver.requests.map((request) => request.headers['webhook-id']);
-      expect(ids).toHaveLength(events.length);
-      expect(new Set(ids).size).toBe(events.length);
+      expect(ids).toHaveLength(EVENTS);
+      expect(new Set(ids).size).toBe(EVENTS);
     });
 
     it('takes up what a worker left behind that died in the middle of an attempt', async () => {
@@ -371,7 +367,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await Promise.all([1, 2].map(() => workers.start({ WEBHOOK_RETENTION_DAYS: '2' })));
       // While one worker deletes the delivery, the other may hold its event. Then the next round deletes it, a minute later.
       const isGone = async (): Promise<boolean> => (await left()).length === 2;
-      await waitFor(isGone, { deadlineMs: 100_000, what: 'the old event to be gone' });
+      await waitFor(isGone, { what: 'the old event to be gone' });
       expect(await left()).toEqual([{ event_id: young.eventId }, { event_id: young.eventId }]);
     });
   });

@@ -4,8 +4,6 @@ import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
-jest.setTimeout(60_000);
-
 const SUBSCRIPTION = statement<{ subscriptionId: string }, { status: string; failing: boolean }>(
   'test_failing',
   'SELECT status, failing_since IS NOT NULL AS failing FROM webhook_subscriptions WHERE subscription_id = :subscriptionId',

@@ -4,13 +4,10 @@ import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
-jest.setTimeout(180_000);
-
 const HOSTILE = 100;
 const EVENTS_EACH = 10;
 const VICTIMS_EVENTS = 40;
-const DEADLINE_MS = 90_000;
-const BURST = 20_000;
+const BURST = 5_000;
 /** Nothing that hangs ends while a test runs. */
 const ENDLESS = {
   WEBHOOK_HEADERS_TIMEOUT_MS: '600000',
@@ -75,7 +72,7 @@ async function addHostile(founderOf: (index: number) => string): Promise<void> {
   await workers.subscribeAll(hanging.map(({ url }, index) => ({ targetUrl: url, tenantId: `hostile-${index}` })));
 }
 const publishVictims = async (wake: boolean): Promise<void> => {
-  await Promise.all(Array.from({ length: VICTIMS_EVENTS }, () => workers.publish({ tenantId: 'victim', wake })));
+  for (let count = 0; count < VICTIMS_EVENTS; count += 1) await workers.publish({ tenantId: 'victim', wake });
 };
 const state = () => workers.database.sql.one(STATE, {});
 const slotsOf = async (metrics: { metrics(): Promise<string> }, kind: string): Promise<number> =>
@@ -91,7 +88,7 @@ describe.each([
     const { metrics } = await workers.start(ENDLESS);
     await waitFor(async () => (await slotsOf(metrics, 'unproven')) >= 64, { what: 'the hostile attempts' });
     await publishVictims(true);
-    await waitFor(async () => (await state()).delivered === VICTIMS_EVENTS, { deadlineMs: DEADLINE_MS });
+    await waitFor(async () => (await state()).delivered === VICTIMS_EVENTS);
     expect((await state()).ended).toBe(0);
     const figures = await metrics.metrics();
     expect(figures).toMatch(/^webhook_runnable_delivery_seconds\{.*\} 0$/m);
@@ -105,7 +102,7 @@ describe.each([
     await workers.database.sql.run(ADD_EVENTS, { count: EVENTS_EACH, pattern: 'hostile-%' });
     await publishVictims(false);
     await workers.start(ENDLESS);
-    await waitFor(async () => (await state()).delivered === VICTIMS_EVENTS, { deadlineMs: DEADLINE_MS });
+    await waitFor(async () => (await state()).delivered === VICTIMS_EVENTS);
     expect((await state()).ended).toBe(0);
   });
 });

@@ -17,8 +17,6 @@ import {
 import { waitFor } from '../../../tools/testing/wait-for';
 import { type EventQueue, openQueue } from './event-queue';
 
-jest.setTimeout(60_000);
-
 const closings: (() => unknown)[] = [];
 const rejections: unknown[] = [];
 const onRejection = (reason: unknown): void => void rejections.push(reason);

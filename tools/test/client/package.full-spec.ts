@@ -12,8 +12,6 @@ import { PRINTED, programFor, settingsOf } from './page.ts';
 
 // Tests the package that npm installed into an empty project, against a service that runs.
 
-jest.setTimeout(180_000);
-
 let folder = '';
 let service: StartedService;
 

@@ -31,7 +31,7 @@ export function crashes(product: () => Product): void {
     const { workers } = scene.product;
     for (let kills = 1; kills <= WORKER_KILLS; kills += 1) {
       const moment = Math.min(received() + 1 + anyOf(80), BURST);
-      await waitFor(() => received() >= moment, { deadlineMs: 30_000, what: `${moment} requests` });
+      await waitFor(() => received() >= moment, { what: `${moment} requests` });
       const victims = kills === WORKER_KILLS ? workers : workers.filter((_, index) => index === kills % 2);
       await Promise.all(victims.map((worker) => worker.kill()));
       await Promise.all(victims.map((worker) => worker.start()));
@@ -51,7 +51,7 @@ export function crashes(product: () => Product): void {
       const killAgainAndAgain = async (gateway: ProductProcess): Promise<void> => {
         for (let kills = 0; kills < GATEWAY_KILLS / scene.product.gateways.length; kills += 1) {
           const before = writing.acknowledged.size;
-          await waitFor(() => writing.acknowledged.size > before, { deadlineMs: 30_000, what: 'a write' });
+          await waitFor(() => writing.acknowledged.size > before, { what: 'a write' });
           await pause(anyOf(100));
           await gateway.kill();
           await gateway.start();
@@ -59,7 +59,7 @@ export function crashes(product: () => Product): void {
       };
       await Promise.all(scene.product.gateways.map(killAgainAndAgain));
       const isApplied = (): boolean => writing.answers.some(({ status }) => status === 200);
-      await waitFor(isApplied, { deadlineMs: 30_000, what: 'an update that is applied' });
+      await waitFor(isApplied, { what: 'an update that is applied' });
       await writing.stop();
       // Status 0 is a request that the kill cut off. Its write may have been committed.
       expect(countByStatus(writing.answers)).toEqual({

@@ -77,7 +77,7 @@ export function postgresOutages(product: () => Product, ways: readonly Outage[])
       const refused = (): Answer[] => writing.answers.filter(({ status }) => status === 503);
       await requireReadiness(scene.product, 503, undefined);
       for (const gateway of gateways) expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-      await waitFor(() => refused().length >= WRITERS, { deadlineMs: 30_000, what: 'requests that are refused' });
+      await waitFor(() => refused().length >= WRITERS, { what: 'requests that are refused' });
       await pause(OUTAGE_MS / 2);
       await postgres.start();
       const before = writing.acknowledged.size;
@@ -106,7 +106,7 @@ function requireRedis({ product }: Scene): RedisDependency {
 }
 
 async function untilWritten(writing: Writing, count: number): Promise<void> {
-  await waitFor(() => writing.acknowledged.size >= count, { deadlineMs: 60_000, what: `${count} writes` });
+  await waitFor(() => writing.acknowledged.size >= count, { what: `${count} writes` });
 }
 
 /** Waits until every process reports this status and this state of the queue; undefined accepts any state. */
@@ -121,7 +121,7 @@ async function requireReadiness(product: Product, status: number, queue: string 
         (queue === undefined || textAt(JSON.parse(last), 'checks', 'queue', 'status') === queue)
       );
     };
-    await waitFor(answers, { deadlineMs: 30_000 }).catch(() => {
+    await waitFor(answers).catch(() => {
       throw new Error(`${name} is not at ${status} with queue ${queue}: ${last}`);
     });
   }

@@ -55,7 +55,7 @@ export function receivers(product: () => Product): void {
           [uuidOf(subscriptionId), logged.error_phase],
         );
       const what = `the log of ${JSON.stringify(reaction)}`;
-      await waitFor(async () => (await attempts()).length > 0, { deadlineMs: 30_000, what });
+      await waitFor(async () => (await attempts()).length > 0, { what });
       expect({ reaction, logged: await attempts() }).toEqual({ reaction, logged: [logged] });
     }
     const subscriptionOf = async (status: number): Promise<Subscription> => {
@@ -73,7 +73,6 @@ export function receivers(product: () => Product): void {
 
     const { receiver: busy } = await subscriptionOf(429);
     const [first, second] = await waitFor(() => sameEvent(busy.requests), {
-      deadlineMs: 30_000,
       what: 'a retry after 429',
     });
     expect(second.receivedAtMs - first.receivedAtMs).toBeGreaterThanOrEqual(1_000);
@@ -96,9 +95,9 @@ export function changes(product: () => Product): void {
       receiver.clear();
       receiver.script({ status: 503, headers: { 'retry-after': '1' } });
       await publish(tenant, 1);
-      await receiver.waitForRequests(1, 30_000);
+      await receiver.waitForRequests(1);
       const current = await rotate();
-      const [, request] = await receiver.waitForRequests(2, 30_000);
+      const [, request] = await receiver.waitForRequests(2);
       if (request === undefined) throw new Error('There was no retry');
       return { request, current };
     };
@@ -128,7 +127,7 @@ export function changes(product: () => Product): void {
       const from = new Date().toISOString();
       receiver.always('hang');
       await publish(tenant, 2 * EVENTS);
-      await receiver.waitForRequests(1, 30_000);
+      await receiver.waitForRequests(1);
       await disable(tenant, subscriptionId);
       const before = receiver.requests.length;
       receiver.always({ status: 204 });
@@ -169,7 +168,6 @@ async function untilNothingWaits(product: Product, { subscriptionId }: Subscript
       uuidOf(subscriptionId),
     ]);
   await waitFor(async () => (await waiting()).length === 0, {
-    deadlineMs: 60_000,
     what: `the deliveries to ${subscriptionId} to be settled`,
   });
 }

@@ -53,7 +53,6 @@ export function stops(product: () => Product): void {
       const [attempts, writes] = [hanging.receiver.requests.length, writing.acknowledged.size];
       if (round === 1) await redis?.stop('immediately');
       await waitFor(() => hanging.receiver.requests.length > attempts && writing.acknowledged.size > writes + 20, {
-        deadlineMs: 30_000,
         what: 'load',
       });
       const pair = [gateways[round], workers[round]].filter((one) => one !== undefined);

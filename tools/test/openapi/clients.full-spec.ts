@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { repositoryRoot } from '../../root.ts';
 import { type StartedService, startService } from '../../testing/started-service.ts';
 
-jest.setTimeout(180_000);
-
 const modules = join(repositoryRoot, 'node_modules');
 
 /** The command that generates each client, in the folder of the programs that use the clients. */

@@ -10,8 +10,6 @@ import { type StartedService, startService } from '../../testing/started-service
 import { TEST_VRF_SECRET } from '../../testing/vrf-key.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-jest.setTimeout(180_000);
-
 type Caller = 'alice' | 'bob' | 'carol';
 
 /** The world in which an operation is executed, and the caller. */

@@ -37,7 +37,7 @@ export async function requireVerifiedDelivery(service: StartedService, snapshotI
       const deliveries = await getJson<InboxDelivery[]>(`${service.inboxUrl}/deliveries`);
       return deliveries.find(({ body }) => JSON.stringify(body).includes(snapshotId));
     },
-    { deadlineMs: 40_000, what: `the delivery of ${snapshotId}` },
+    { what: `the delivery of ${snapshotId}` },
   );
   expect(delivery).toMatchObject({ hook: 'acme', verified: true, body: { type: 'identity.snapshot.created' } });
 }
@@ -129,7 +129,7 @@ export async function followTour(service: StartedService, further = ''): Promise
       const deliveries = await getJson<InboxDelivery[]>(`${service.inboxUrl}/deliveries`);
       return deliveries.filter(({ hook, verified }) => hook === tenant && verified).length === 2;
     },
-    { deadlineMs: 40_000, what: 'two verified deliveries' },
+    { what: 'two verified deliveries' },
   );
   return `${stdout}${stderr}`;
 }

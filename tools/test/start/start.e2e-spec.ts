@@ -4,8 +4,6 @@ import { type StartedService, startService } from '../../testing/started-service
 import { waitFor } from '../../testing/wait-for.ts';
 import { api, followTour, kill, newSnapshot, requireVerifiedDelivery, signIn } from './beside.ts';
 
-jest.setTimeout(240_000);
-
 /** The only start with its own PostgreSQL in `npm test`. `start.full-spec.ts` has the tests that restart it. */
 let service: StartedService;
 

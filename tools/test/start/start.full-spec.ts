@@ -3,8 +3,6 @@ import { startService, type StartedService } from '../../testing/started-service
 import { waitFor } from '../../testing/wait-for.ts';
 import { api, blocksOf, followTour, kill, newSnapshot, requireVerifiedDelivery, runBlocks } from './beside.ts';
 
-jest.setTimeout(240_000);
-
 /** A start with its own PostgreSQL and the whole seed. `start.e2e-spec.ts` tests what one small start can show. */
 let service: StartedService;
 
@@ -113,7 +111,6 @@ describe('npm start', () => {
     kill(service, 'gateway');
     const path = `/tenants/acme/snapshots/${snapshotId}`;
     await waitFor(async () => (await api(service, 'GET', path, bearer)).status === 200, {
-      deadlineMs: 40_000,
       what: 'the gateway after its kill',
     });
   });

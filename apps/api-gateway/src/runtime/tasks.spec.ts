@@ -10,8 +10,6 @@ import { type TaskName, TASKS } from './tasks';
 import { type Order, type Outcome, perform } from './thread-messages';
 import { ThreadPool } from './thread-pool';
 
-jest.setTimeout(60_000);
-
 const ID = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
 const pool = new ThreadPool({
   threads: 1,

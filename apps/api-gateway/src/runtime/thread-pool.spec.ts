@@ -15,8 +15,6 @@ const DEEP: Order<'summarize'> = {
   input: { text: `[${Array.from({ length: 8_000 }, () => '['.repeat(60) + ']'.repeat(60)).join(',')}]` },
 };
 
-jest.setTimeout(60_000);
-
 let pool: ThreadPool;
 let ran: [principalId: string, task: TaskName, processorMs: number][];
 let refused: string[];

@@ -2,8 +2,6 @@ import { gatewayEnv } from '@iss/platform';
 import { Registry } from 'prom-client';
 import { IMMEDIATE_SIZE, Work } from './work';
 
-jest.setTimeout(60_000);
-
 const settings = gatewayEnv({
   DATABASE_URL: 'postgres://localhost/x',
   AUTH_MODE: 'disabled',

@@ -58,7 +58,7 @@ class SessionOfTest extends Session {
   }
 }
 
-configure({ asyncUtilTimeout: 30_000, getElementError: (message) => new Error(message ?? 'Not found') });
+configure({ asyncUtilTimeout: 100_000, getElementError: (message) => new Error(message ?? 'Not found') });
 
 export let api = new MockApi();
 export let session = new SessionOfTest();

@@ -10,8 +10,6 @@ import { HealthController } from './health.controller';
 import { Liveness, WorkWatch } from './liveness';
 import { ReadinessService } from './readiness.service';
 
-jest.setTimeout(60_000);
-
 const LIMIT_MS = 60_000;
 const ADD = statement<{ deliveryId: string; subscriptionId: string }>(
   'spec_liveness_add',

@@ -24,8 +24,6 @@ import { hostWitness } from '../../../../tools/testing/witness-host';
 import type { WitnessProcess } from '../../../../tools/testing/witness-process';
 import { openLogIdentity } from './log-identity';
 
-jest.setTimeout(60_000);
-
 const ORIGIN = 'log.example/test';
 const logger = createLogger({ name: 'test', level: 'silent' });
 
@@ -143,7 +141,7 @@ async function published(size: number): Promise<VerifiedCheckpoint> {
       const checkpoint = await newest();
       return checkpoint?.size === size ? checkpoint.note : null;
     },
-    { what: `size ${size}`, deadlineMs: 20_000 },
+    { what: `size ${size}` },
   );
   return verifyCheckpoint(note, policy());
 }
@@ -286,7 +284,7 @@ it('one of three is down: it is asked again, and catches up', async () => {
   await published(7);
   expect(service.status()).toEqual({ status: 'ok' });
   await three[2]?.start();
-  await waitFor(async () => (await published(7)).cosignatures.length === 3, { deadlineMs: 20_000, what: 'the third' });
+  await waitFor(async () => (await published(7)).cosignatures.length === 3, { what: 'the third' });
 });
 
 it('a witness that was put back to an older state goes on from there', async () => {
@@ -375,7 +373,7 @@ it('learns of the lost end also from a witness that comes back later', async () 
   const after = await start();
   await published(2);
   await three[2]?.start();
-  await waitFor(() => after.status().status === 'failed', { deadlineMs: 20_000, what: 'the refusal' });
+  await waitFor(() => after.status().status === 'failed', { what: 'the refusal' });
   expect(after.status()).toMatchObject(ROLLED_BACK);
 });
 

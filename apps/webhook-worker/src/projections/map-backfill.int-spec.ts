@@ -179,7 +179,7 @@ it('continues beside writers, with several workers, whose steps break off', asyn
   })();
   await Promise.all([start(), start()]);
   for (let left = 2; left > 0; left--) {
-    await waitFor(breakOff, { deadlineMs: 20_000, what: 'a step' });
+    await waitFor(breakOff, { what: 'a step' });
     await (await start()).stop();
   }
   await waitFor(
@@ -187,11 +187,11 @@ it('continues beside writers, with several workers, whose steps break off', asyn
       const state = await new MapReadStore(database.sql).state();
       return state !== null && state.backfilledTo === state.startsAt;
     },
-    { deadlineMs: 40_000, what: 'the keys of older entries' },
+    { what: 'the keys of older entries' },
   );
   isOver = true;
   await writing;
-  await waitFor(isDone, { deadlineMs: 20_000, what: 'a root' });
+  await waitFor(isDone, { what: 'a root' });
   await expectSound((await new MapReadStore(database.sql).state())?.startsAt ?? 0);
 });
 

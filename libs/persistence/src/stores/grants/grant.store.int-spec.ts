@@ -8,8 +8,6 @@ import { ANY_TIME, FIRST_UUID, recordPage } from '../records/record-page';
 import { AccessibleSubjectStore } from './accessible-subject.store';
 import { GrantStore } from './grant.store';
 
-jest.setTimeout(60_000);
-
 const GRANTS = 3000;
 const EVERY_HUNDREDTH = GRANTS / 100;
 

@@ -4,8 +4,6 @@ import { Client } from 'pg';
 import { fillHashes } from './fill-hashes';
 import { openWorld, type World } from '../../testing/world';
 
-jest.setTimeout(60_000);
-
 interface Row {
   snapshot_version: number;
   envelope: string;

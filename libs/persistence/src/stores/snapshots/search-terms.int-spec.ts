@@ -7,8 +7,6 @@ import { addTenant, openWorld, snapshot, type World } from '../../testing/world'
 import { SnapshotWriteStore, type SnapshotToWrite } from './snapshot-write.store';
 import { SubjectStore, type SubjectSearch } from './subject.store';
 
-jest.setTimeout(60_000);
-
 let world: World;
 let superuser: Client;
 let writes: SnapshotWriteStore;

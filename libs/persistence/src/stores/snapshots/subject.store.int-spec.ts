@@ -4,8 +4,6 @@ import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { SubjectStore } from './subject.store';
 
-jest.setTimeout(60_000);
-
 const SUBJECTS = 600;
 
 /** Adds subjects of a tenant with two snapshots each. Their ids are `{prefix}-00001` and so on. */

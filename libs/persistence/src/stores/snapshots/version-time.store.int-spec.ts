@@ -6,8 +6,6 @@ import { addTenant, openWorld, type World } from '../../testing/world';
 import { LINEAGE_ORDERS } from './snapshot-list.store';
 import { VersionTimeStore } from './version-time.store';
 
-jest.setTimeout(60_000);
-
 let world: World;
 let superuser: Client;
 let store: VersionTimeStore;

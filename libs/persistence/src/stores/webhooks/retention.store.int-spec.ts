@@ -4,8 +4,6 @@ import { statement } from '../../sql/statement';
 import { openWorld, type World } from '../../testing/world';
 import { RetentionStore } from './retention.store';
 
-jest.setTimeout(60_000);
-
 let world: World;
 let store: RetentionStore;
 

@@ -1,7 +1,9 @@
 import { hashText } from '@iss/domain';
+import { ErasedError } from '../../../access/erased';
 import { JsonText } from '../../../http/answer/json-text';
 import { RecentAnswers } from './recent-answers';
 
+const KEY = 'latest/organization/a';
 const TEXT = '{"attributes":{"name":"Zürich"}}';
 const CACHING = { etag: '"tag"', cacheControl: 'private' };
 
@@ -23,7 +25,7 @@ function reading(recent: RecentAnswers, one: Stored) {
       known.push(hash?.toString('hex'));
       return hash?.toString('hex') === one.hash ? null : one;
     };
-    return (await recent.answer('latest/organization/a', find, answerOf)).text;
+    return (await recent.answer(KEY, find, answerOf)).text;
   };
   return { known, read };
 }
@@ -39,6 +41,26 @@ it('answers with another text as soon as there is one', async () => {
   const recent = new RecentAnswers();
   await reading(recent, stored(TEXT)).read();
   expect(await reading(recent, stored(TEXT.replace('Zürich', 'Basel'))).read()).toContain('Basel');
+});
+
+it('forgets an answer whose content was erased', async () => {
+  const recent = new RecentAnswers();
+  const { known, read } = reading(recent, stored(TEXT));
+  await read();
+  const erased = new ErasedError({
+    erasure_id: 'e',
+    erased_at: '2026-01-31T12:00:00.000Z',
+    snapshot_id: 's',
+    snapshot_version: 1,
+    envelope_hash: hashText(TEXT),
+    prev_hash: null,
+  });
+  await expect(recent.answer(KEY, () => Promise.reject(erased), answerOf)).rejects.toBe(erased);
+  await read();
+  expect(known).toEqual([undefined, undefined]);
+  await expect(recent.answer(KEY, () => Promise.reject(new Error('unavailable')), answerOf)).rejects.toThrow();
+  await read();
+  expect(known[2]).toBe(hashText(TEXT));
 });
 
 it.each<[string, Stored]>([
