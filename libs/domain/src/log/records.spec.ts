@@ -27,6 +27,20 @@ const DISCLOSURE: LoggedDisclosure = {
   fromVersion: 1,
   toVersion: 3,
   requestId: 'req-2',
+  paths: null,
+};
+const MEMBERS = {
+  subject_type: 'entity',
+  subject_id: 'acme',
+  disclosed_on: '2026-01-31',
+  first_at: '2026-01-31T12:00:00.000Z',
+  grantee_tenant_id: 'beta',
+  grant_id: null,
+  principal_id: 'oidc:p#bob',
+  via: 'search',
+  from_version: 1,
+  to_version: 3,
+  request_id: 'req-2',
 };
 const AUDIT_TEXT =
   '{"action":"grant.revoked","at":"2026-01-31T12:00:00.000Z","audit_id":7,"details":{"reason":null},' +
@@ -46,21 +60,13 @@ test('the members of an entry with records of the audit trail', () => {
 });
 
 test('the members of an entry with disclosures', () => {
-  expect(recordMembers({ type: 'disclosures.recorded', tenantId: 't', records: [DISCLOSURE] })).toEqual([
-    {
-      subject_type: 'entity',
-      subject_id: 'acme',
-      disclosed_on: '2026-01-31',
-      first_at: '2026-01-31T12:00:00.000Z',
-      grantee_tenant_id: 'beta',
-      grant_id: null,
-      principal_id: 'oidc:p#bob',
-      via: 'search',
-      from_version: 1,
-      to_version: 3,
-      request_id: 'req-2',
-    },
-  ]);
+  expect(
+    recordMembers({
+      type: 'disclosures.recorded',
+      tenantId: 't',
+      records: [DISCLOSURE, { ...DISCLOSURE, paths: ['/legal'] }],
+    }),
+  ).toEqual([MEMBERS, { ...MEMBERS, paths: ['/legal'] }]);
 });
 
 test('a batch has the records of one type, tenant and lateness, in ascending order', () => {
