@@ -129,14 +129,21 @@ async function openGateway(
   };
 }
 
-/** Compiled schemas by the settings in the document, which are the same for nearly all gateways of a worker. */
+/** Compiled schemas by the settings in the document, which are the same for nearly all gateways of a worker, and by its text. */
 const compiled = new Map<string, Promise<Conformance>>();
+const compiledTexts = new Map<string, Conformance>();
 
 function conformanceTo(url: string, { limits, auth, legacy, docs }: GatewayEnv): Promise<Conformance> {
   const key = JSON.stringify([limits, auth.mode, legacy.enabled, docs.isOn]);
   const known = compiled.get(key);
   if (known !== undefined) return known;
-  const made = fetch(`${url}/openapi.json`).then(async (answer) => new Conformance(await answer.json()));
+  const made = fetch(`${url}/openapi.json`).then(async (answer) => conformanceToText(await answer.text()));
   compiled.set(key, made);
   return made;
+}
+
+function conformanceToText(document: string): Conformance {
+  const known = compiledTexts.get(document) ?? new Conformance(JSON.parse(document));
+  compiledTexts.set(document, known);
+  return known;
 }
