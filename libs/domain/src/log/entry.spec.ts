@@ -1,4 +1,5 @@
-import { logEntryText, type LogFact, type LogOwnFact, type ViewCommittedFact } from './entry';
+import { logEntryText, type LogFact, type LogOwnFact, momentOfFact, type ViewCommittedFact } from './entry';
+import type { LogRecordsFact } from './records';
 
 const at = new Date('2026-01-31T12:00:00Z');
 const time = '2026-01-31T12:00:00.000Z';
@@ -19,7 +20,9 @@ const partMembers = { paths: ['/a', '/b'], starts_at: time };
 const all = { paths: null, startsAt: null, namesPaths: true };
 const versionMembers = { snapshot_id: 's', snapshot_version: 2, envelope_hash: 'e', prev_hash: 'p', created_at: time };
 
-test.each<[fact: LogFact | LogOwnFact | ViewCommittedFact, members: Record<string, unknown>]>([
+const audit = { auditId: 7, at: time, action: 'a', principalId: null, requestId: null, target: {}, details: {} };
+
+test.each<[fact: LogFact | LogOwnFact | LogRecordsFact | ViewCommittedFact, members: Record<string, unknown>]>([
   [
     { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: true, viewHash: 'v' },
     { tenant_id: 't', ...subjectMembers, ...versionMembers, written_by: 'p', write_request_id: 'r', view_hash: 'v' },
@@ -71,6 +74,14 @@ test.each<[fact: LogFact | LogOwnFact | ViewCommittedFact, members: Record<strin
     },
   ],
   [
+    { type: 'audit.recorded', tenantId: 't', records: [audit] },
+    { tenant_id: 't', records: [{ audit_id: 7, at: time, action: 'a', principal_id: null, request_id: null, target: {}, details: {} }] },
+  ],
+  [
+    { type: 'disclosures.recorded', tenantId: 't', records: [] },
+    { tenant_id: 't', records: [] },
+  ],
+  [
     { type: 'log.restarted', previousOrigin: 'o', previousSize: 3, previousRoot: new Uint8Array(2).fill(0xfb), previousCheckpointHash: 'c', reason: 'r', restartedAt: at },
     { previous_origin: 'o', previous_size: 3, previous_root: '+/s=', previous_checkpoint_hash: 'c', reason: 'r', restarted_at: time },
   ],
@@ -91,3 +102,14 @@ test('scopes of a fact keep their order in the fact', () => {
   );
   expect(scopes).toEqual(['b', 'a']);
 });
+
+test.each<LogFact>([
+  { type: 'snapshot.created', tenantId: 't', ...subject, ...version, namesWriter: true, viewHash: null },
+  { type: 'grant.created', tenantId: 't', ...subject, grantId: 'g', granteeTenantId: 'u', scopes: [], ...all, expiresAt: null, createdAt: at },
+  { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes: [], ...all, expiresAt: null, changedAt: at },
+  { type: 'grant.revoked', tenantId: 't', grantId: 'g', revokedAt: at },
+  { type: 'tenant.owner_changed', tenantId: 't', principalId: 'p', fromPrincipalId: null, changedAt: at },
+  { type: 'subject.erased', tenantId: 't', ...subject, erasedIndexes: [], erasedAt: at, erasedVersions: null },
+])('the moment of %j', (fact) => {
+  expect(momentOfFact(fact)).toBe(at);
+}); // prettier-ignore
