@@ -108,7 +108,9 @@ describe('withdrawing', () => {
     await database.query(`UPDATE memberships SET status = 'active' WHERE principal_id = 'oidc:test#o2'`);
     await putMember('o2', 'tenant_proposer');
     await subject.act('withdraw', id, 'o2').expect(200);
-    await subject.act('withdraw', second, 'editor').expect(200);
+    const others = await subject.proposed('subject', {}, 'editor');
+    await subject.act('withdraw', others, 'o2').expect(403);
+    for (const left of [others, second]) await subject.act('withdraw', left, 'editor').expect(200);
   });
 
   it('of an update whose base is stale is possible still', async () => {
