@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (const [user, role] of Object.entries({ admin: 'tenant_admin', zoe: 'tenant_admin', editor: 'tenant_editor' })) {
     await send('alice', 'put', `${ACME}/members/${idOf(user)}`, { role });
   }
-  await Subject.prepare([4, 3, 3, 3, ...Array.from({ length: 7 }, () => 2), ...Array.from({ length: 17 }, () => 1)]);
+  await Subject.prepare([4, 3, 3, 3, 3, ...Array.from({ length: 7 }, () => 2), ...Array.from({ length: 17 }, () => 1)]);
 }, 60_000);
 afterAll(async () => {
   await Promise.all([superuser?.end(), application?.end()]);
@@ -669,6 +669,15 @@ it('recipients whose grant ended are told, and the receipt lists who was shown a
   expect(first.recipients).toEqual([{ tenant_id: 'beta', first_at: expect.any(String), last_at: expect.any(String) }]);
   expect(await told(first.erasure_id)).toEqual(['beta']);
   expect((await get(`${subject.path}/erasures/${first.erasure_id}`)).body).toEqual(first);
+});
+
+it('recipients are told of a version in the middle of a range that they were shown', async () => {
+  const subject = Subject.of(3);
+  const shared = { grantee_tenant_id: 'beta', subject_type: TYPE, subject_id: subject.id, scopes: ['read_lineage'] };
+  await post('alice', `${ACME}/grants`, shared, 201);
+  await get(`${subject.path.replace('acme', 'beta')}/history`, 200, 'bob');
+  const { body } = await subject.erase([2]);
+  expect(body.recipients).toMatchObject([{ tenant_id: 'beta' }]);
 });
 
 it('the owner is told that an erasure waits, and lists the erasures of all its subjects', async () => {
