@@ -125,6 +125,25 @@ it('continues after kill -9, and ends with the same counts and report', async ()
   expect(existsSync(`${file}.iss-import`)).toBe(false);
 });
 
+it('imports statements of BODS, as an array or as lines, and refuses what is none', async () => {
+  const statement = {
+    ...{ recordId: 'c-1', recordType: 'entity', statementDate: '2026-01-05' },
+    recordDetails: { isComponent: false, entityType: { type: 'registeredEntity' }, name: 'Acme' },
+  };
+  const bods = ['--format', 'bods', '--prefix', 'bods:', '--json'];
+  writeFileSync(file, JSON.stringify([statement]));
+  expect(JSON.parse((await run(bods)).printed)).toMatchObject({ lines: 1, stored: 1 });
+  expect(readFileSync(`${file}.envelopes.ndjson`, 'utf8')).toContain('"subject_id":"bods:c-1"');
+  writeFileSync(file, `${JSON.stringify(statement)}\n\n`);
+  expect(JSON.parse((await run(bods)).printed)).toMatchObject({ lines: 1, stored: 0, known: 1 });
+  writeFileSync(file, '[{}]');
+  expect(await run(bods)).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/\/0\/recordId is required/) });
+  expect(await run(['--prefix', 'x'])).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/--format bods/),
+  });
+});
+
 it('counts a stored snapshot as known, and starts again with --restart', async () => {
   const lines = Array.from({ length: 3 }, (_, index) => firstVersion(`pit-${index}`, 1));
   writeFileSync(file, lines.join('\n'));

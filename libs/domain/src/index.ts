@@ -38,6 +38,7 @@ export * from './webhooks/events';
 export * from './webhooks/signature';
 export * from './view/paths';
 export * from './view/view';
+export * from './bods/envelopes';
 export * from './bods/statements';
 export * from './log/entry';
 export * from './log/leaf-text';

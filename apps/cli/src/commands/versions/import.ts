@@ -1,4 +1,5 @@
 import { rmSync, statSync } from 'node:fs';
+import { convertBods } from '../../import/convert-bods';
 import { Failure, UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { systemCode } from '../../files';
@@ -13,11 +14,23 @@ const importFile = defineCommand({
     'Each line holds one envelope. The versions of a subject must be in order. iss saves its progress in FILE.iss-import after each batch. Run the command again to continue an interrupted import. Versions that are already stored count as known. Refused lines are written to FILE.refused.ndjson with their reasons, and the exit code is 1.',
   arguments: { file: { about: 'NDJSON archive.' } },
   options: {
+    format: {
+      value: 'FORMAT',
+      choices: ['bods'],
+      about:
+        'bods: FILE has statements of BODS 0.4, as an array or one per line. iss writes FILE.envelopes.ndjson and imports that.',
+    },
+    prefix: {
+      value: 'PREFIX',
+      about: 'With --format bods: what the ids of the new subjects begin with, such as acme:.',
+    },
     restart: { about: 'Discard the saved progress and start at the first line.' },
     ...CALLER_OPTIONS,
     ...JSON_OPTION,
   },
-  async run({ file, restart }, context, options) {
+  async run({ file: given, format, prefix, restart }, context, options) {
+    if (format === undefined && prefix !== undefined) throw new UsageError('--prefix needs --format bods.');
+    const file = format === undefined ? given : convertBods(given, prefix ?? '');
     const size = sizeOf(file);
     const report = `${file}.refused.ndjson`;
     const { signal } = context;

@@ -1,0 +1,121 @@
+import { canonicalize } from '../json/canonicalize';
+import type { JsonObject } from '../json/value';
+import { validateEnvelope } from '../envelope/envelope';
+import { envelopesOfBods } from './envelopes';
+import { BodsStatements } from './statements';
+
+const SOURCE = { type: ['officialRegister'], description: 'Register', retrievedAt: '2026-01-05' };
+
+const entity = (recordId: string, date: string, details: JsonObject, more: JsonObject = {}): JsonObject => ({
+  ...{ recordId, recordType: 'entity', statementDate: date, source: SOURCE, ...more },
+  recordDetails: { isComponent: false, entityType: { type: 'registeredEntity' }, ...details },
+});
+const relation = (
+  recordId: string,
+  date: string,
+  interestedParty: JsonObject | string,
+  interest: JsonObject,
+  more: JsonObject = {},
+) => ({
+  ...{ recordId, recordType: 'relationship', statementDate: date, source: SOURCE, ...more },
+  recordDetails: { isComponent: false, subject: 'c-1', interestedParty, interests: [interest] },
+});
+const person = (recordId: string, date: string, details: JsonObject): JsonObject => ({
+  ...{
+    recordId,
+    recordType: 'person',
+    statementDate: date,
+    recordDetails: { isComponent: false, personType: 'knownPerson', ...details },
+  },
+});
+
+const STATEMENTS = [
+  entity('c-1', '2026-01-05', {
+    name: 'Acme',
+    identifiers: [{ id: 'X1', scheme: 'XI-LEI' }],
+    jurisdiction: { name: 'Ireland', code: 'IE' },
+  }),
+  person('p-1', '2026-01-05', {
+    names: [{ fullName: 'Ada Lovelace', givenName: 'Ada', familyName: 'Lovelace' }],
+    birthDate: '1990-01-02',
+  }),
+  relation('r-1', '2026-01-05', 'p-1', { type: 'shareholding', directOrIndirect: 'direct', share: { exact: 60 } }),
+  relation('r-2', '2026-01-05', 'p-1', { type: 'boardMember' }),
+  relation('r-3', '2026-01-06T10:00:00Z', { reason: 'unknown' }, { type: 'votingRights' }),
+  relation('r-1', '2026-01-07', 'p-1', {}, { recordStatus: 'closed' }),
+];
+
+it('makes a subject of each entity and person, with its relationships in the versions of the entity', () => {
+  const envelopes = envelopesOfBods(STATEMENTS, 'acme:');
+  for (const envelope of envelopes) expect(() => validateEnvelope(envelope)).not.toThrow();
+  expect(
+    envelopes.map(({ subject, snapshot_version, generated_at }) => [
+      Object(subject).subject_id,
+      snapshot_version,
+      generated_at,
+    ]),
+  ).toEqual([
+    ['acme:c-1', 1, '2026-01-05T00:00:00Z'],
+    ['acme:p-1', 1, '2026-01-05T00:00:00Z'],
+    ['acme:c-1', 2, '2026-01-06T10:00:00Z'],
+    ['acme:c-1', 3, '2026-01-07T00:00:00Z'],
+  ]);
+  expect(envelopes[0]).toMatchObject({
+    subject: { subject_type: 'organization' },
+    attributes: {
+      legal: { legal_name: 'Acme' },
+      identifiers: { lei: 'X1' },
+      jurisdiction: { country: 'IE' },
+      owners: { 'r-1': { subject: 'individual/acme:p-1', kind: 'direct', percent: '60' } },
+      officers: { 'r-2': { subject: 'individual/acme:p-1', role: 'director' } },
+    },
+    evidence: [{ evidence_type: 'registry_extract', source: 'Register', captured_at: '2026-01-05T00:00:00Z' }],
+  });
+  expect(envelopes[1]).toMatchObject({
+    attributes: { biographic: { name: { given_name: 'Ada', family_name: 'Lovelace' }, date_of_birth: '1990-01-02' } },
+  });
+  expect(Object(envelopes[3]).attributes.owners).toEqual({ 'r-3': { reason: 'unknown', kind: 'votes' } });
+});
+
+it('gives the same statements the same envelopes, in any order of statements of one time', () => {
+  const first = envelopesOfBods(STATEMENTS, '');
+  expect(envelopesOfBods(STATEMENTS, '')).toEqual(first);
+  expect(envelopesOfBods(STATEMENTS, 'x:').map(({ snapshot_id }) => snapshot_id)).not.toEqual(
+    first.map(({ snapshot_id }) => snapshot_id),
+  );
+});
+
+it('exports what it imported, and imports what it exported, without a difference', () => {
+  const envelopes = envelopesOfBods(STATEMENTS, '');
+  const company = envelopes.filter(({ subject }) => Object(subject).subject_id === 'c-1');
+  const statesOf = (versions: readonly JsonObject[]): JsonObject[] => {
+    const statements = new BodsStatements({ subjectType: 'organization', subjectId: 'c-1' });
+    return versions.flatMap((envelope) =>
+      statements.next({
+        snapshotId: String(envelope['snapshot_id']),
+        generatedAt: String(envelope['generated_at']),
+        text: canonicalize(envelope),
+      }),
+    );
+  };
+  const exported = statesOf(company);
+  const again = envelopesOfBods(exported, '').filter(({ subject }) => Object(subject).subject_id === 'c-1');
+  expect(again.map(({ attributes }) => attributes)).toEqual(company.map(({ attributes }) => attributes));
+  const facts = (statements: readonly JsonObject[]) =>
+    statements.map(({ recordId, recordStatus, recordDetails, statementDate }) => [
+      ...[recordId, recordStatus, statementDate, recordDetails],
+    ]);
+  expect(facts(statesOf(again))).toEqual(facts(exported));
+});
+
+it.each<[string, unknown, string]>([
+  ['an object', {}, ''],
+  ['a statement without an id', [{}], '/0/recordId'],
+  ['an unknown type', [{ recordId: 'a', recordType: 'x' }], '/0/recordType'],
+  ['no details', [{ recordId: 'a', recordType: 'entity' }], '/0/recordDetails'],
+  ['no date', [{ recordId: 'a', recordType: 'entity', recordDetails: {} }], '/0/statementDate'],
+])('refuses %s, and names the place', (_, statements, path) => {
+  expect(() => envelopesOfBods(JSON.parse(JSON.stringify(statements)), '')).toThrow(
+    expect.objectContaining({ code: 'validation_error', details: [expect.objectContaining({ path })] }),
+  );
+});
