@@ -1921,6 +1921,8 @@ export type SnapshotCreatedChange = SnapshotCreatedData & {
   subject_type: 'individual' | 'organization' | 'entity';
   /** The subject’s id. */
   subject_id: string;
+  /** The hash of the view. Absent if the entry does not name it. */
+  view_hash?: string;
   /** When the snapshot was stored. */
   created_at: string;
   /** The principal whose token was verified for the write. `audit.created_by` is only the caller’s statement. Null for versions that an earlier release wrote. */

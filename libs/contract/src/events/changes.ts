@@ -54,6 +54,7 @@ export const CHANGE_VIEWS = {
     snapshot_version: f.version,
     envelope_hash: f.hash.described('The envelope hash of the snapshot.'),
     prev_hash: f.hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
+    view_hash: f.hash.optional().described('The hash of the view. Absent if the entry does not name it.'),
     created_at: f.time.described('When the snapshot was stored.'),
     ...WRITER,
   }),

@@ -15,7 +15,7 @@ export const PATCH_EXAMPLE = [{ op: 'replace', path: '/attributes/legal/legal_na
 const patchOps = patchOperations.example(PATCH_EXAMPLE);
 
 const proposed = {
-  change_kind: changeKind.optional().byDefault('change').example('correction'),
+  change_kind: changeKind.optional().example('correction'),
   subject_id: subjectId.example('acme-corp'),
   base_snapshot_version: baseVersion.example(1),
   request_id: requestId
