@@ -242,7 +242,7 @@ export type BodsStatement = {
   recordId: string;
   /** The type of the record. */
   recordType: 'entity' | 'person' | 'relationship';
-  /** What the version did to the record. */
+  /** The change of the record in this version. */
   recordStatus: 'new' | 'updated' | 'closed';
   /** The record, as BODS 0.4 defines it. */
   recordDetails: { [key: string]: unknown };

@@ -54,7 +54,7 @@ const BodsStatement = view('BodsStatement', {
   declarationSubject: text.described('The record of the subject: `subject_type/subject_id`.'),
   recordId: text.described('The record that the statement is about.'),
   recordType: oneOf(['entity', 'person', 'relationship']).described('The type of the record.'),
-  recordStatus: oneOf(['new', 'updated', 'closed']).described('What the version did to the record.'),
+  recordStatus: oneOf(['new', 'updated', 'closed']).described('The change of the record in this version.'),
   recordDetails: anyObject.described('The record, as BODS 0.4 defines it.'),
   source: anyObject.optional().described('The evidence of the record. Absent if no evidence covers it.'),
 });
