@@ -121,7 +121,8 @@ function setRelation(
     const group = role === undefined ? 'owners' : 'officers';
     const name = index === 0 ? base : `${base}-${index + 1}`;
     const pointer = formatPointer(['attributes', group, name]);
-    const { [name]: _, ...others } = membersOf(party.attributes[group]);
+    const others = { ...membersOf(party.attributes[group]) };
+    delete others[name];
     if (!isClosed) attribute(party, pointer, source, at);
     else party.attributions.delete(pointer);
     const member = defined({
@@ -233,15 +234,15 @@ function attribute(party: Party, pointer: string, source: JsonObject | null, at:
   const evidence_type = EVIDENCE_TYPES.get(String(type)) ?? 'third_party_report';
   const asserted = textAt(source, '/assertedBy/0/name');
   const retrieved = textAt(source, '/retrievedAt');
+  const evidence_id = `bods-${hash('sha256', canonicalize([source, at]), 'hex').slice(0, 16)}`;
   const evidence = defined({
-    evidence_id: `bods-${hash('sha256', canonicalize([source, at]), 'hex').slice(0, 16)}`,
+    evidence_id,
     evidence_type,
     source: textAt(source, '/description') ?? asserted ?? 'unknown',
     captured_at: retrieved === undefined || Number.isNaN(Date.parse(retrieved)) ? at : momentOf(retrieved),
     locator: textAt(source, '/url'),
   });
-  const { evidence_id = '' } = evidence;
-  party.evidence.set(String(evidence_id), evidence);
+  party.evidence.set(evidence_id, evidence);
   party.attributions.set(pointer, [{ evidence_id, evidence_type }]);
 }
 

@@ -90,7 +90,8 @@ export function applyUpdate({ next, baseOrigins, ...patch }: UpdateToMake): Made
   const applied = apply(patch);
   const ops = plain(applied.operations);
   const { snapshotVersion, generatedAt, changeKind, audit, id, idSecret } = next;
-  const { change_kind: _, ...result } = applied.result;
+  const result = { ...applied.result };
+  delete result['change_kind'];
   const envelope: JsonObject = {
     ...result,
     snapshot_id: deriveSnapshotId(idSecret, { ...id, patch_ops: ops }),
