@@ -1,4 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { discloseView } from '@iss/domain';
 import { canonicalize, type JsonObject } from '@iss/domain/pure';
 import { createSigner, encodeBase64, formatCheckpoint, generateKeys, type Signer, signNote, toHex } from '@iss/tlog';
 import { naiveLeaf, NaiveTree } from '../../tlog/src/testing/naive-tree.ts';
@@ -34,6 +35,8 @@ export class FakeService {
   private readonly entries: string[] = [];
   /** Places of erasures, by those of what they took away. */
   private readonly erasures = new Map<number, number>();
+  /** Places of the entries of views, by snapshot. */
+  private readonly views = new Map<string, number>();
 
   constructor(
     private readonly keys: Keys,
@@ -118,6 +121,38 @@ export class FakeService {
     this.erasures.set(place, this.entries.push(canonicalize(JSON.parse(JSON.stringify(erasure)))) - 1);
   }
 
+  /** Shows only a part of a version from now on. Its own entry names the view, or an entry of its own, or none. */
+  showPart(version: number, paths: readonly string[], naming: 'in the entry' | 'apart' | 'nowhere'): JsonObject {
+    const snapshot = this.snapshots[version - 1] ?? {};
+    const { subject = null, snapshot_id = null, envelope = null, envelope_hash, prev_hash } = snapshot;
+    const place = this.placeOf(String(snapshot_id));
+    const { hash, ...view } = discloseView({
+      ...{ text: canonicalize(envelope), secret: randomBytes(32), visible: paths },
+      ...{ envelopeHash: String(envelope_hash), prevHash: typeof prev_hash === 'string' ? prev_hash : null },
+    });
+    if (naming === 'in the entry') {
+      const entry: JsonObject = JSON.parse(this.entries[place] ?? '');
+      this.entries[place] = canonicalize({ ...entry, view_hash: hash });
+    }
+    if (naming === 'apart') {
+      const entry = {
+        ...{
+          entry_version: 'iss_log_entry_v1',
+          type: 'view.committed',
+          salt: 'AwMDAwMDAwMDAwMDAwMDAw',
+          tenant_id: 'acme',
+        },
+        ...{ ...Object(subject), snapshot_id, snapshot_version: version },
+        ...{ view_hash: hash, committed_at: '2026-01-14T00:00:00.000Z' },
+      };
+      this.views.set(String(snapshot_id), this.entries.push(canonicalize(entry)) - 1);
+    }
+    const part = { payload: JSON.parse(view.payload), disclosures: [...view.disclosures] };
+    return Object.assign(snapshot, {
+      ...{ partial: true, disclosed_paths: [...paths], view: part, envelope: JSON.parse(view.envelope) },
+    });
+  }
+
   /** Something else that the log has. */
   log(entry: string): void {
     this.entries.push(entry);
@@ -176,7 +211,10 @@ export class FakeService {
     const whole = { log_origin: ORIGIN, tree_size: this.entries.length, checkpoint: await this.checkpoint() };
     const erasure = this.erasures.get(index);
     const snapshot = this.snapshots.find((one) => one['snapshot_id'] === snapshotId);
-    if (erasure === undefined || snapshot === undefined) return JSON.stringify({ ...this.proofOf(index), ...whole });
+    const ofView = this.views.get(snapshotId);
+    const view = ofView === undefined ? null : this.proofOf(ofView);
+    if (erasure === undefined || snapshot === undefined)
+      return JSON.stringify({ ...this.proofOf(index), ...whole, view });
     const { entry, ...place } = this.proofOf(index);
     const proof = { ...place, leaf_hash: toHex(naiveLeaf(entry)), erasure: { ...this.proofOf(erasure), ...whole } };
     return gone(snapshot, { proof });
@@ -195,7 +233,9 @@ export class FakeService {
     const lines = this.snapshots.map((snapshot) => {
       const { entry, ...place } = this.proofOf(this.placeOf(String(snapshot['snapshot_id'])));
       const erasure = this.erasures.get(place.log_index);
-      if (erasure === undefined) return { snapshot, entry, ...place };
+      const ofView = this.views.get(String(snapshot['snapshot_id']));
+      const view = ofView === undefined ? {} : { view: this.proofOf(ofView) };
+      if (erasure === undefined) return { snapshot, entry, ...place, ...view };
       return { snapshot, ...place, leaf_hash: toHex(naiveLeaf(entry)), erased: this.proofOf(erasure) };
     });
     return [{ ...head, head_version: versions }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');

@@ -72,7 +72,7 @@ function partialOf(version: ReturnType<typeof versionOf>): Members {
   return Members.of('The snapshot', {
     ...shown,
     ...{ envelope_hash: version.envelopeHash, prev_hash: null, created_at: '', written_by: null, write_request_id: null },
-    ...{ envelope: shown, disclosed_paths: paths, view: { payload, disclosures: [...disclosures] } },
+    ...{ envelope: shown, disclosed_paths: paths, view: { payload: JSON.parse(payload), disclosures: [...disclosures] } },
   });
 }
 

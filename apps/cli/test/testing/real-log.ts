@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { applyUpdate, type JsonValue, logEntryText, readPatch, type Scope } from '@iss/domain';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { applyUpdate, commitView, type JsonValue, logEntryText, readPatch, type Scope } from '@iss/domain';
 import {
   type Database,
   FeedIntegrationStore,
@@ -11,6 +11,7 @@ import {
   LogTileStore,
   openDatabase,
   TransferOfferStore,
+  ViewStore,
 } from '@iss/persistence';
 import {
   encodeBase64,
@@ -207,6 +208,20 @@ export class RealLog {
     ] as const) {
       await this.query(text, values);
     }
+  }
+
+  /** Commits to the views of a subject's versions, as a gateway does. They are logged when it is published. */
+  async commitViews(subjectId: string): Promise<void> {
+    const versions = await this.query<{ id: string; text: string; hash: string; previous: string | null }>(
+      `SELECT snapshot_id AS id, envelope AS text, encode(envelope_hash, 'hex') AS hash, encode(prev_hash, 'hex') AS previous
+         FROM snapshots JOIN subjects USING (subject_key) WHERE subject_id = $1`,
+      [subjectId],
+    );
+    const views = versions.map(({ id: snapshotId, text, hash: envelopeHash, previous: prevHash }) => {
+      const secret = randomBytes(32);
+      return { snapshotId, secret, hash: Buffer.from(commitView({ text, envelopeHash, prevHash, secret }), 'hex') };
+    });
+    await new ViewStore(this.database.sql).commit(views);
   }
 
   /** Integrates what waits, and signs. Gives the note, as it is served. */

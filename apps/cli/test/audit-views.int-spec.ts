@@ -1,0 +1,128 @@
+import { RealLog } from './testing/real-log';
+import { iss } from './testing/run-iss';
+
+let log: RealLog;
+
+/** Subject `old` was logged before its views, `acme-corp` after them. */
+beforeAll(async () => {
+  log = await RealLog.create();
+  await log.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
+  await log.query(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role, created_at)
+                   VALUES ('acme', 'oidc:p#alice', 'tenant_owner', now())`);
+  await log.addLineage('old', 3);
+  await log.tamper('DELETE FROM records_waiting; DELETE FROM audit_records');
+  await log.publish();
+  await log.commitViews('old');
+  await log.addLineage('acme-corp', 3);
+  await log.commitViews('acme-corp');
+  await log.tamper('DELETE FROM records_waiting; DELETE FROM audit_records');
+  await log.publish();
+  await log.keep();
+});
+afterAll(() => log?.close());
+afterEach(() => log.restore());
+
+async function audit(): Promise<{ exitCode: number; findings: string[] }> {
+  const args = ['audit', '--database-url', log.url, '--jobs', '1', '--vkey', log.vkey, '--json'];
+  const { exitCode, printed } = await iss(args);
+  const { findings }: { findings: { check: string; where: string; what: string }[] } = JSON.parse(printed);
+  return { exitCode, findings: findings.map(({ check, where, what }) => `${check}: ${where}: ${what}`) };
+}
+
+const version = (subjectId: string, number: number): string =>
+  `subject_key = (SELECT subject_key FROM subjects WHERE subject_id = '${subjectId}') AND snapshot_version = ${number}`;
+const WHERE = (subjectId: string, number: number): string => `version ${number} of \\w+ ${subjectId} `;
+
+it('finds nothing in views that the log names, in the entries of their versions or in entries of their own', async () => {
+  expect(await audit()).toEqual({ exitCode: 0, findings: [] });
+  const entries = await log.query<{ type: number; names: boolean | null }>(
+    `SELECT entry_type AS type, names_view AS names FROM log_entries WHERE entry_type IN (1, 14) ORDER BY log_index`,
+  );
+  const [old, own] = [
+    { type: 1, names: null },
+    { type: 14, names: null },
+  ];
+  const named = { type: 1, names: true };
+  expect(entries.toSorted((one, other) => one.type - other.type)).toEqual([
+    old,
+    old,
+    old,
+    named,
+    named,
+    named,
+    own,
+    own,
+    own,
+  ]);
+});
+
+it('finds nothing in an erased version, whose secret is gone', async () => {
+  for (const subjectId of ['old', 'acme-corp']) await log.erase(subjectId, [2]);
+  await log.publish();
+  expect(await audit()).toEqual({ exitCode: 0, findings: [] });
+});
+
+/** What a superuser does with all triggers off, and what the audit says of it. */
+const ATTACKS: [attack: string, statement: string, findings: RegExp[]][] = [
+  [
+    'the secret of a view is changed',
+    `UPDATE snapshot_views SET view_secret = sha256('') WHERE ${version('acme-corp', 2)}`,
+    [new RegExp(`^view: .*${WHERE('acme-corp', 2)}.*its view has the hash`)],
+  ],
+  [
+    'the hash of a view is changed, which the entry of the version names',
+    `UPDATE snapshot_views SET view_hash = sha256('') WHERE ${version('acme-corp', 2)}`,
+    [new RegExp(`^leaf: .*${WHERE('acme-corp', 2)}`), new RegExp(`^view: .*${WHERE('acme-corp', 2)}`)],
+  ],
+  [
+    'the hash of a view is changed, which has an entry of its own',
+    `UPDATE snapshot_views SET view_hash = sha256('') WHERE ${version('old', 2)}`,
+    [new RegExp(`^leaf: .*${WHERE('old', 2)}`), new RegExp(`^view: .*${WHERE('old', 2)}`)],
+  ],
+  [
+    'the time of a view is changed',
+    `UPDATE snapshot_views SET committed_at = committed_at - interval '1 second' WHERE ${version('old', 2)}`,
+    [new RegExp(`^leaf: .*view of ${WHERE('old', 2)}`)],
+  ],
+  [
+    'the secret of a view is taken away',
+    `UPDATE snapshot_views SET view_secret = NULL WHERE ${version('old', 3)}`,
+    [/^view: .*the secret of its view is missing/],
+  ],
+  [
+    'a view is deleted',
+    `DELETE FROM snapshot_views WHERE ${version('old', 2)}`,
+    [/^fact_missing: .*snapshot_views has no such row/],
+  ],
+  [
+    'an entry is made to name no view',
+    `UPDATE log_entries SET names_view = NULL WHERE entry_type = 1 AND ${version('acme-corp', 2)}`,
+    [new RegExp(`^leaf: .*${WHERE('acme-corp', 2)}`), /^not_logged: view of version 2 .*no log entry names it/],
+  ],
+  [
+    'a view is committed to, and no trigger marks it',
+    `DELETE FROM log_entries WHERE entry_type = 14 AND ${version('old', 3)}`,
+    [/^entry_missing/, /^not_logged: view of version 3/],
+  ],
+];
+
+it.each(ATTACKS)('finds by name that %s', async (_, statement, expected) => {
+  await log.tamper(statement);
+  const { exitCode, findings } = await audit();
+  expect(exitCode).toBe(1);
+  expect(findings.toSorted()).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
+});
+
+it('finds a secret that survived the erasure of its version', async () => {
+  const [kept] = await log.query<{ secret: string }>(
+    `SELECT encode(view_secret, 'hex') AS secret FROM snapshot_views WHERE ${version('old', 2)}`,
+  );
+  await log.erase('old', [2]);
+  await log.publish();
+  await log.tamper(
+    `UPDATE snapshot_views SET view_secret = decode('${kept?.secret}', 'hex') WHERE ${version('old', 2)}`,
+  );
+  expect((await audit()).findings).toEqual([
+    expect.stringMatching(/^not_erased: .*the secret of its view still exists/),
+  ]);
+});
