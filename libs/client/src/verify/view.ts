@@ -33,7 +33,7 @@ export function refusalOfView(
 
 function refusalOf(check: (where: string, members: Members) => unknown, snapshot: JsonObject): Refusal | null {
   try {
-    check(`Version ${String(snapshot['snapshot_version'])}:`, Members.of('The snapshot', snapshot));
+    check(`Version ${JSON.stringify(snapshot['snapshot_version'])}:`, Members.of('The snapshot', snapshot));
     return null;
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
