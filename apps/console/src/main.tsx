@@ -6,11 +6,11 @@ import { IdentityState } from '@identity-state/client';
 import { hashContent } from './app/content-hash.ts';
 import { ConsoleProvider } from './app/context.tsx';
 import { queriesOf } from './app/queries.ts';
-import { router } from './shell/router.tsx';
 import { Session } from './app/session.ts';
 import { readSettings } from './app/settings.ts';
+import { router } from './shell/router.tsx';
 import { TEXT } from './shell/words.ts';
-import { Problem } from './ui/problem.tsx';
+import { Problem } from './ui/page.tsx';
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the console.');

@@ -21,6 +21,7 @@ import {
   type Query,
   type RequestOptions,
 } from '@identity-state/client';
+import { useToEnd } from '../ui/table/to-end.ts';
 import { useClient } from './context.tsx';
 
 /** A request to the API and the type of its answer. A view sends it, and "Copy as curl" shows it. */
@@ -159,4 +160,14 @@ export function useTenants(): List<api.TenantItem> {
 /** Reads the invitations of the caller. */
 export function useInvitations(): List<api.Invitation> {
   return useList(apiCall('GET', '/v1/invitations', { query: { limit: 100 } }));
+}
+
+/**
+ * Reads a list to its end, or to `most` items, for filters, counts and plots that the API does not provide. `isWhole` says
+ * whether that is the whole list.
+ */
+export function useWholeList<T>(call: ApiCall<Page<T>> | null, most: number): List<T> & { isWhole: boolean } {
+  const list = useList(call);
+  useToEnd(list, true, most);
+  return { ...list, isWhole: list.data !== undefined && !list.hasNextPage };
 }

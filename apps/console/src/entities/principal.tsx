@@ -1,6 +1,6 @@
 import { useSession } from '../app/context.tsx';
 import { TEXT } from '../text/ui.ts';
-import { Badge } from '../ui/state.tsx';
+import { Badge } from '../ui/page.tsx';
 import type { Column } from '../ui/table/table.tsx';
 import ui from '../ui/ui.module.css';
 import { principalName } from './principal-name.ts';

@@ -1,8 +1,102 @@
-import type { api, SubjectType } from '@identity-state/client';
-import { Badge, Empty } from '../ui/state.tsx';
+import { type api, NotFoundError, type SubjectType } from '@identity-state/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { OF_SUBJECT, SUBJECT_VIEW } from '../app/address.ts';
+import { useClient } from '../app/context.tsx';
+import { Badge, Empty } from '../ui/page.tsx';
 import type { Column } from '../ui/table/table.tsx';
-import { SubjectLink } from './subject-link.tsx';
-import { SUBJECT } from './subject-words.ts';
+import styles from '../ui/ui.module.css';
+
+export const SUBJECT = {
+  subject: 'Subject',
+  type: 'Type',
+  types: {
+    organization: 'Organization',
+    individual: 'Individual',
+    entity: 'Entity',
+  } satisfies Record<SubjectType, string>,
+  noGrantsUsed: 'You may not read shared subjects',
+  noGrantsUsedText: 'A human account admin of this tenant can allow it: Tenant, Members, counterparty access.',
+} as const;
+
+const NAME = '/attributes/biographic/name';
+const NAME_PATHS: Readonly<Record<SubjectType, string>> = {
+  organization: '/attributes/legal/legal_name',
+  entity: '/attributes/legal/legal_name',
+  individual: NAME,
+};
+const PARTS = 20;
+const MAX_LENGTH = 200;
+
+/**
+ * Returns the name of a subject, by which search also finds it: undefined while unknown, null if it has none. A null
+ * `version` sends nothing.
+ */
+export function useSubjectName(
+  tenantId: string,
+  subjectType: SubjectType,
+  subjectId: string,
+  version: number | null,
+): string | null | undefined {
+  const client = useClient();
+  const { data, isError } = useQuery({
+    queryKey: ['name', tenantId, subjectType, subjectId, version],
+    queryFn: async ({ signal }): Promise<string | null> => {
+      const path = { tenant_id: tenantId, subject_type: subjectType, subject_id: subjectId };
+      const query = { path: NAME_PATHS[subjectType], version, limit: PARTS };
+      try {
+        return nameOf((await client.request('GET', `${OF_SUBJECT}/provenance`, { path, query, signal })).items);
+      } catch (error) {
+        if (error instanceof NotFoundError) return null;
+        throw error;
+      }
+    },
+    enabled: version !== null,
+    staleTime: Infinity,
+  });
+  return isError ? null : data;
+}
+
+function nameOf(leaves: readonly api.ProvedLeaf[]): string | null {
+  const text = (path: string): string[] => {
+    const value = leaves.find((leaf) => leaf.path === path)?.value;
+    return typeof value === 'string' && value.trim() !== '' ? [value] : [];
+  };
+  const [whole] = [...text(NAME_PATHS.organization), ...text(`${NAME}/formatted_name`)];
+  const name = whole ?? [...text(`${NAME}/given_name`), ...text(`${NAME}/family_name`)].join(' ');
+  return name === '' ? null : name.slice(0, MAX_LENGTH);
+}
+
+interface SubjectLinkProps {
+  tenantId: string;
+  type: SubjectType;
+  id: string;
+  /** The version whose name is shown; null where the caller cannot read it, or it has no content. */
+  version: number | null;
+  /** The name, if a list has it; else it is read from the version. */
+  name?: string | undefined;
+  /** The view of the subject that the link opens. */
+  view?: '' | '/requests' | '/sharing';
+}
+
+/** Names a subject: by its legal name first, then by its id. */
+export function SubjectLink({ tenantId, type, id, version, name: known, view = '' }: SubjectLinkProps) {
+  const read = useSubjectName(tenantId, type, id, known === undefined ? version : null);
+  const name = known ?? read ?? null;
+  return (
+    <>
+      <Link
+        to={`${SUBJECT_VIEW}${view}`}
+        params={{ tenantId, subjectType: type, subjectId: id }}
+        activeProps={{ 'aria-current': undefined }}
+        className={styles.subject}
+      >
+        {name ?? id}
+      </Link>{' '}
+      {(version !== null || name !== null) && <span className={styles.subjectId}>{name === null ? '' : id}</span>}
+    </>
+  );
+}
 
 /** Links to a subject of the tenant. An erased version has no name. */
 export function OwnSubject({ tenantId, subject }: { tenantId: string; subject: api.Subject }) {

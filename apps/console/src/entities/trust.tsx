@@ -1,13 +1,12 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { readPolicy } from '@iss/proof';
 import { type Policy, quorumSize } from '@iss/tlog';
-import { type TrustedKeys, useOwnPolicy, useTrustedKeys } from './trusted-keys.ts';
-import { TEXT } from './words.ts';
 import { Button } from '../ui/button.tsx';
 import { TextArea } from '../ui/field.tsx';
-import { Section } from '../ui/page.tsx';
-import { Badge, Notice } from '../ui/state.tsx';
+import { Badge, Notice, Section } from '../ui/page.tsx';
 import styles from '../ui/ui.module.css';
+import { type TrustedKeys, useOwnPolicy, useTrustedKeys } from './trusted-keys.ts';
+import { TEXT } from './words.ts';
 
 /** Shows the trusted keys, and lets the reader change them. */
 export function Trust() {

@@ -1,13 +1,13 @@
 import type { api } from '@identity-state/client';
 import { OF_SUBJECT, useSubject } from '../app/address.ts';
 import { apiCall, useList } from '../app/api.ts';
-import { receiptIn } from './erased.ts';
-import { useSubjectAccess, useSubjectHead } from './subject-access.ts';
-import { TEXT } from './words.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { dayText, momentText } from '../ui/time.tsx';
 import styles from '../ui/ui.module.css';
+import { receiptIn } from './erased.ts';
+import { useSubjectAccess, useSubjectHead } from './subject-access.ts';
+import { TEXT } from './words.ts';
 
 /** The number of versions in the list. Older ones are reached by address or step by step. */
 const LISTED = 200;

@@ -1,8 +1,7 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import '../testing/dom.ts';
 import { keyIn } from './filters.tsx';
-import { instantOf, isPast, localOf } from './moment.tsx';
-import { patchOf } from './use-form.ts';
+import { instantOf, isPast, localOf, patchOf } from './form.tsx';
 
 describe('the patch of a form', () => {
   const before = { name: 'Acme', slug: null as string | null, scopes: ['read_latest'] };

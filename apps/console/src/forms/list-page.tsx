@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ApiCall } from '../app/api.ts';
-import { Page, Section } from '../ui/page.tsx';
-import { Empty } from '../ui/state.tsx';
+import { Empty, Page, Section } from '../ui/page.tsx';
 import { ListTable, type ListTableProps } from '../ui/table/table.tsx';
 import ui from '../ui/ui.module.css';
 import { Filters } from './filters.tsx';

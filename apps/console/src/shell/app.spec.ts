@@ -2,16 +2,16 @@
 import '../testing/dom.ts';
 import { ErrorResponse, User, UserManager } from 'oidc-client-ts';
 import { NotFoundError, UnauthorizedError } from '@identity-state/client';
-import { RIGHTS } from '../generated/rights.ts';
-import { curlOf } from '../ui/copy/curl.tsx';
-import { versionOf } from '../entities/versions.tsx';
 import { pathOf, tenantPath } from '../app/api.ts';
 import { queriesOf } from '../app/queries.ts';
 import { Session } from '../app/session.ts';
 import { readSettings } from '../app/settings.ts';
-import { startWorker, WorkerRoom } from '../app/worker.ts';
-import { makeRouter } from './router.tsx';
 import { serve } from '../app/worker-side.ts';
+import { startWorker, WorkerRoom } from '../app/worker.ts';
+import { versionOf } from '../entities/versions.tsx';
+import { RIGHTS } from '../generated/rights.ts';
+import { curlOf } from '../ui/copy.tsx';
+import { makeRouter } from './router.tsx';
 
 const failure = {
   status: 401,

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { TEXT } from './words.ts';
+import { useSession } from '../app/context.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Notice } from '../ui/state.tsx';
-import { useSession } from '../app/context.tsx';
+import { Notice } from '../ui/page.tsx';
+import { TEXT } from './words.ts';
 
 /** Covers the page, which keeps all typed input, until the user signs in again. */
 export default function Expired() {

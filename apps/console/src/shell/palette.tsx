@@ -1,11 +1,11 @@
 import { Autocomplete, Input, ListBox, ListBoxItem, SearchField, useFilter } from 'react-aria-components';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { TEXT } from './words.ts';
+import { useTenants } from '../app/api.ts';
+import { useSession } from '../app/context.tsx';
 import { TEXT as TENANTS } from '../features/tenants/words.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import ui from '../ui/ui.module.css';
-import { useTenants } from '../app/api.ts';
-import { useSession } from '../app/context.tsx';
+import { TEXT } from './words.ts';
 import styles from './palette.module.css';
 
 interface Command {

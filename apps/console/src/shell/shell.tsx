@@ -1,19 +1,18 @@
 import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
-import { TEXT } from './words.ts';
-import { TEXT as TENANTS } from '../features/tenants/words.ts';
-import { Button } from '../ui/button.tsx';
-import { Copy } from '../ui/copy/copy.tsx';
-import icon from '../ui/icon.svg';
-import { Page } from '../ui/page.tsx';
-import { Badge } from '../ui/state.tsx';
 import { useTenantId } from '../app/address.ts';
 import { useInvitations, useTenants } from '../app/api.ts';
 import { useSession, useSessionState } from '../app/context.tsx';
-import { keepFocus } from './keep-focus.ts';
-import { rememberTenant } from './last-tenant.ts';
 import { useFeed, useLiveChanges } from '../app/live.ts';
 import { OPEN_VIEWS } from '../app/settings.ts';
+import { TEXT as TENANTS } from '../features/tenants/words.ts';
+import { Button } from '../ui/button.tsx';
+import { Copy } from '../ui/copy.tsx';
+import icon from '../ui/icon.svg';
+import { Badge, Page } from '../ui/page.tsx';
+import { keepFocus } from './keep-focus.ts';
+import { rememberTenant } from './last-tenant.ts';
+import { TEXT } from './words.ts';
 import styles from './shell.module.css';
 
 const Palette = lazy(() => import('./palette.tsx'));

@@ -1,15 +1,13 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { TEXT } from './words.ts';
-import { Button } from '../ui/button.tsx';
-import icon from '../ui/icon.svg';
-import { useTitle } from '../ui/page.tsx';
-import { Problem } from '../ui/problem.tsx';
-import { Answer, Empty } from '../ui/state.tsx';
 import { useTenants } from '../app/api.ts';
 import { useSession, useSessionState } from '../app/context.tsx';
-import { lastTenant } from './last-tenant.ts';
 import { BASE } from '../app/settings.ts';
+import { Button } from '../ui/button.tsx';
+import icon from '../ui/icon.svg';
+import { Answer, Empty, Problem, useTitle } from '../ui/page.tsx';
+import { lastTenant } from './last-tenant.ts';
+import { TEXT } from './words.ts';
 import styles from './shell.module.css';
 
 const TenantsView = lazy(async () => ({ default: (await import('../features/tenants/page.tsx')).TenantsView }));

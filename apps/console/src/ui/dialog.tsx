@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { TEXT } from '../text/ui.ts';
 import { Button, type ButtonKind } from './button.tsx';
-import { Problem } from './problem.tsx';
+import { Problem } from './page.tsx';
 import styles from './ui.module.css';
 
 interface DialogProps {

@@ -6,15 +6,13 @@ import { useVersions, VersionChoice, versionOf } from '../../entities/versions.t
 import { FilterField } from '../../forms/filters.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Fold } from '../../ui/fold.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Empty, Loading } from '../../ui/state.tsx';
-import { Tab } from '../../ui/tab.tsx';
+import { Tab } from '../../ui/link.tsx';
+import { Empty, Loading, Page, Problem } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
-import styles from './compare.module.css';
 import { ComparedVersions, type Form } from './compared.tsx';
 import { Differences } from './differences.tsx';
 import { TEXT } from './words.ts';
+import styles from './compare.module.css';
 
 const ROUTE = `${SUBJECT_VIEW}/compare`;
 const FORMS: readonly Form[] = ['values', 'sides', 'ops'];

@@ -6,18 +6,17 @@ import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress } from '../../app/address
 import { apiCall, useGet } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
 import type { useVersions } from '../../entities/versions.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Answer, Badge, Empty } from '../../ui/state.tsx';
+import { Answer, Badge, Empty, Problem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Changes, SHOWN_STEPS } from '../proposals/changes.tsx';
 import { contentOf, type Step } from '../proposals/draft/content.ts';
 import { Erased } from '../subject/erased.tsx';
 import type { Comparison } from './comparison.ts';
-import styles from './compare.module.css';
 import { Operations } from './operations.tsx';
 import { otherPlace, Sides } from './sides.tsx';
 import { type ReadVersion, useComparison, useReadVersion } from './use-comparison.ts';
 import { TEXT } from './words.ts';
+import styles from './compare.module.css';
 
 /** The number of values whose evidence is loaded. */
 const LEAVES = 1_000;

@@ -1,6 +1,6 @@
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
 import { apiCall, useGet } from '../../app/api.ts';
-import { Answer, Empty, Notice } from '../../ui/state.tsx';
+import { Answer, Empty, Notice } from '../../ui/page.tsx';
 import { Operations } from './operations.tsx';
 import { TEXT } from './words.ts';
 

@@ -1,13 +1,13 @@
 import { useMemo } from 'react';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy/copy.tsx';
+import { Copy } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
 import { FramedTable } from '../../ui/table/framed-table.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import ui from '../../ui/ui.module.css';
 import type { Change } from './comparison.ts';
 import { Kind, otherPlace } from './sides.tsx';
+import { TEXT } from './words.ts';
 import styles from './compare.module.css';
 
 const ROW_HEIGHT = 44;

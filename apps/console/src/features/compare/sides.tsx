@@ -1,12 +1,12 @@
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { api } from '@identity-state/client';
-import { TEXT } from './words.ts';
+import { Badge, type Tone } from '../../ui/page.tsx';
 import { Place, wholeName } from '../../ui/text/place.tsx';
-import { Badge, type Tone } from '../../ui/state.tsx';
 import { isAtOrBelow } from '../proposals/draft/content.ts';
 import { STATUS_TONES } from '../subject/provenance.ts';
 import type { Change, Comparison } from './comparison.ts';
+import { TEXT } from './words.ts';
 import styles from './compare.module.css';
 
 type Attribution = NonNullable<api.VersionDiffResult['attribution']>[number];

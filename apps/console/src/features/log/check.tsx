@@ -5,16 +5,15 @@ import { type api, ErasedError, type ErasureReceipt, type IdentityState } from '
 import { SUBJECT_VIEW } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import type { TrustedKeys } from '../../entities/trusted-keys.ts';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import ui from '../../ui/ui.module.css';
-import styles from './log.module.css';
+import { Problem, Section } from '../../ui/page.tsx';
 import { Erased } from '../subject/erased.tsx';
 import { Outcome } from '../verify/outcome.tsx';
 import { useVerification } from '../verify/verification.ts';
+import ui from '../../ui/ui.module.css';
+import { TEXT } from './words.ts';
+import styles from './log.module.css';
 
 const SNAPSHOT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const INDEX = /^(0|[1-9][0-9]{0,15})$/;

@@ -8,8 +8,8 @@ import { tenantPath } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
 import type { SubjectAccess } from '../../entities/subject-access.ts';
 import { keptCheckpoints, type TrustedKeys } from '../../entities/trusted-keys.ts';
-import { TEXT } from './words.ts';
 import { useVerifyWorker } from '../verify/verification.ts';
+import { TEXT } from './words.ts';
 
 /** The seconds that the service waits until a new version is in the log. */
 const WAIT_S = 10;

@@ -2,14 +2,13 @@ import { useEffect, useRef, useState } from 'react';
 import type { SubjectAddress } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import type { TrustedKeys } from '../../entities/trusted-keys.ts';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
-import { Section } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import ui from '../../ui/ui.module.css';
+import { Problem, Section } from '../../ui/page.tsx';
 import { Outcome } from '../verify/outcome.tsx';
 import { useVerification } from '../verify/verification.ts';
+import ui from '../../ui/ui.module.css';
+import { TEXT } from './words.ts';
 
 const NDJSON = 'application/x-ndjson';
 /** The number of lines after which the page updates its count. */

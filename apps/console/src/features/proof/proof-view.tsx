@@ -1,21 +1,18 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { JsonValue } from '@iss/domain/pure';
-import { useSubject } from '../../app/address.ts';
-import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { TEXT } from './words.ts';
-import { Button } from '../../ui/button.tsx';
-import { download } from '../../ui/download.ts';
-import { Hash } from '../../ui/copy/hash.tsx';
-import { Copy } from '../../ui/copy/copy.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Answer, Badge, Loading, type Tone } from '../../ui/state.tsx';
-import { Trust } from '../../entities/trust.tsx';
-import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
 import type { Step, StepState } from '@iss/proof';
+import { useSubject } from '../../app/address.ts';
+import { Trust } from '../../entities/trust.tsx';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
+import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Copy, Hash } from '../../ui/copy.tsx';
+import { download } from '../../ui/download.ts';
+import { Answer, Badge, Loading, Page, Problem, type Tone } from '../../ui/page.tsx';
 import { Erased } from '../subject/erased.tsx';
 import { type Proven, useProof } from './ask.ts';
 import { Bundle } from './bundle.tsx';
+import { TEXT } from './words.ts';
 import styles from './proof.module.css';
 
 /** Recomputes everything that the service states about a version. */

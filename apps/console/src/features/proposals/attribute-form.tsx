@@ -2,7 +2,7 @@ import { memo, useState } from 'react';
 import { formatPointer, parsePointer } from '@iss/domain/pure';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Badge } from '../../ui/state.tsx';
+import { Badge } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
 import { Beside, Leaf, Mark, RemoveButton } from './attribute-leaf.tsx';
 import {
@@ -16,8 +16,8 @@ import {
 } from './draft/content.ts';
 import type { Draft } from './draft/draft.ts';
 import { EMPTY, type Kind, kindOf, KINDS, type PlaceProps, useForm } from './form-context.ts';
-import styles from './proposals.module.css';
 import { TEXT } from './words.ts';
+import styles from './proposals.module.css';
 
 /** A tree with fewer values is shown open. */
 const OPEN_LEAVES = 120;

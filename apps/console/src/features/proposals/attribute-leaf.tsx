@@ -1,14 +1,14 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { formatPointer, parsePointer } from '@iss/domain/pure';
 import { Button } from '../../ui/button.tsx';
-import { Badge } from '../../ui/state.tsx';
+import { Badge } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
-import { coverOf, fitOf, textOf, withValueAt } from './draft/backing.ts';
 import { FitBadge } from './changes.tsx';
-import { isAtOrBelow, isSame, type JsonValue, valueAt, removePlace } from './draft/content.ts';
+import { coverOf, fitOf, textOf, withValueAt } from './draft/backing.ts';
+import { isAtOrBelow, isSame, type JsonValue, removePlace, valueAt } from './draft/content.ts';
 import { EMPTY, type Kind, KINDS, type PlaceProps, useForm } from './form-context.ts';
-import styles from './proposals.module.css';
 import { TEXT } from './words.ts';
+import styles from './proposals.module.css';
 
 /** A longer text, or one with several lines, gets a larger field. */
 const LONG_TEXT = 90;

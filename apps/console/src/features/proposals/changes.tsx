@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
 import { formatPointer } from '@iss/domain/pure';
-import { TEXT } from './words.ts';
-import { textOfValue, Place } from '../../ui/text/place.tsx';
-import { Badge, type Tone } from '../../ui/state.tsx';
+import { Badge, type Tone } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { Place, textOfValue } from '../../ui/text/place.tsx';
 import { Time } from '../../ui/time.tsx';
 import { coverOf, type Fit, fitOf, itemOf, textOf } from './draft/backing.ts';
 import { isAtOrBelow, isSame, type JsonObject, type JsonValue, pathsOf, type Step, stepsOf } from './draft/content.ts';
+import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
 
 export const SHOWN_STEPS = 200;

@@ -1,12 +1,11 @@
 import { useId } from 'react';
 import { createPortal } from 'react-dom';
 import type { api } from '@identity-state/client';
-import { TEXT } from './words.ts';
-import { TEXT as SUBJECT } from '../subject/words.ts';
-import { instantOf, localOf, MomentField } from '../../forms/moment.tsx';
+import { instantOf, localOf, MomentField } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Place, wholeName } from '../../ui/text/place.tsx';
+import { TEXT as SUBJECT } from '../subject/words.ts';
 import ui from '../../ui/ui.module.css';
 import {
   coverOf,
@@ -23,6 +22,7 @@ import {
 } from './draft/backing.ts';
 import { isAtOrBelow, isSame, type JsonObject, type JsonValue, leavesOf, patchOf, valueAt } from './draft/content.ts';
 import type { Draft } from './draft/draft.ts';
+import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
 
 /** The number of unchanged values that can be chosen. */

@@ -6,38 +6,37 @@ import { SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { receiptIn } from '../../entities/erased.ts';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextArea } from '../../ui/field.tsx';
+import { Tab } from '../../ui/link.tsx';
+import { Answer, Empty, Loading, Notice, Page } from '../../ui/page.tsx';
 import { LargeText } from '../../ui/text/large-text.tsx';
-import { Page } from '../../ui/page.tsx';
 import { Place } from '../../ui/text/place.tsx';
-import { Answer, Empty, Loading, Notice } from '../../ui/state.tsx';
-import { Tab } from '../../ui/tab.tsx';
-import ui from '../../ui/ui.module.css';
 import { Erased } from '../subject/erased.tsx';
 import { useProvenance } from '../subject/provenance.ts';
+import ui from '../../ui/ui.module.css';
 import { AttributeForm } from './attribute-form.tsx';
-import { type FormContext, FormProvider } from './form-context.ts';
 import {
   carriedOver,
   contentFrom,
   contentOf,
-  moveAttribution,
   type JsonObject,
   type LeftOver,
+  moveAttribution,
   patchOf,
   valueAt,
 } from './draft/content.ts';
 import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft/draft.ts';
-import { EvidenceForm, missingOf, type Proved, withEvidenceFor } from './evidence-form.tsx';
 import { type Faults, faultsOf } from './draft/faults.ts';
-import { PatchPanel } from './patch-panel.tsx';
 import { useReading } from './draft/reading.ts';
+import { EvidenceForm, missingOf, type Proved, withEvidenceFor } from './evidence-form.tsx';
+import { type FormContext, FormProvider } from './form-context.ts';
+import { PatchPanel } from './patch-panel.tsx';
 import { AfterProposal, type Outcome, proposing, Send, useSending } from './send.tsx';
-import styles from './proposals.module.css';
 import { useVersion } from './use-version.ts';
+import { TEXT } from './words.ts';
+import styles from './proposals.module.css';
 
 const NEW = `${SUBJECT_VIEW}/proposals/new` as const;
 const ROUTE = `/signed-in${NEW}` as const;

@@ -5,35 +5,33 @@ import type { api, Snapshot } from '@identity-state/client';
 import { OF_SUBJECT, SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import { apiCall, tenantPath, useGet } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
-import { receiptIn } from '../../entities/erased.ts';
 import { useMay } from '../../app/rights.ts';
+import { receiptIn } from '../../entities/erased.ts';
+import { Who } from '../../entities/principal.tsx';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { ConfirmCall } from '../../forms/form.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Hash } from '../../ui/copy/hash.tsx';
+import { Hash } from '../../ui/copy.tsx';
+import { Answer, Badge, Notice, Page, Problem, Section } from '../../ui/page.tsx';
 import { Json } from '../../ui/text/json.tsx';
-import { Page, Section } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Answer, Badge, Notice } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Erased } from '../subject/erased.tsx';
 import { Changes } from './changes.tsx';
 import {
+  applyOperations,
   carriedOver,
   contentOf,
   isOfItsOwn,
   type JsonObject,
   operationsOf,
-  applyOperations,
   patchOf,
 } from './draft/content.ts';
 import { draftOn, drafts } from './draft/draft.ts';
-import { Who } from '../../entities/principal.tsx';
-import styles from './proposals.module.css';
 import { STATUS_TONES } from './proposals-view.tsx';
 import { useVersion } from './use-version.ts';
+import { TEXT } from './words.ts';
+import styles from './proposals.module.css';
 
 const UPDATE = `${OF_SUBJECT}/updates/{update_id}` as const;
 

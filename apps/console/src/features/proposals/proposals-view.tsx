@@ -6,16 +6,15 @@ import { apiCall, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { SubjectLink } from '../../entities/subject-link.tsx';
+import { SubjectLink } from '../../entities/subject.tsx';
 import { ChoiceFilter, Filters, keyIn, useFilters } from '../../forms/filters.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Answer, Empty, Notice, type Tone } from '../../ui/state.tsx';
+import { Answer, Empty, Notice, Page, type Tone } from '../../ui/page.tsx';
 import { badgeColumn, type Column, ListTable } from '../../ui/table/table.tsx';
 import { wholeName } from '../../ui/text/place.tsx';
 import { drafts, isChanged, useDrafts } from './draft/draft.ts';
-import styles from './proposals.module.css';
 import { TEXT } from './words.ts';
+import styles from './proposals.module.css';
 
 const SHOWN_PATHS = 3;
 

@@ -6,14 +6,12 @@ import { type ApiCall, apiCall, tenantPath, useAction, useInvalidate } from '../
 import { useMay } from '../../app/rights.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Notice } from '../../ui/state.tsx';
+import { Notice, Page, Problem } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
 import { patchOf } from './draft/content.ts';
 import { type Draft, drafts, isChanged } from './draft/draft.ts';
-import styles from './proposals.module.css';
 import { TEXT } from './words.ts';
+import styles from './proposals.module.css';
 
 const UPDATES = `${OF_SUBJECT}/updates` as const;
 

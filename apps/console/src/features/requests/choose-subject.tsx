@@ -1,12 +1,11 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import { apiCall, useList } from '../../app/api.ts';
-import { TEXT } from './words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Empty, Loading } from '../../ui/state.tsx';
+import { Empty, Loading, Problem } from '../../ui/page.tsx';
 import { More } from '../../ui/table/table.tsx';
+import { TEXT } from './words.ts';
 import styles from './styles.module.css';
 
 /** Chooses one of the subjects that are shared with the tenant. */

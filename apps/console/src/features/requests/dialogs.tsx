@@ -4,8 +4,7 @@ import type { api } from '@identity-state/client';
 import { type ApiCall, apiCall, pathOf, tenantPath, useList } from '../../app/api.ts';
 import { ConfirmCall } from '../../forms/form.tsx';
 import { Select, TextArea } from '../../ui/field.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Notice } from '../../ui/state.tsx';
+import { Notice, Problem } from '../../ui/page.tsx';
 import { More } from '../../ui/table/table.tsx';
 import { TEXT } from './words.ts';
 

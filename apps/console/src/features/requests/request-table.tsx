@@ -2,17 +2,17 @@ import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import type { List } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { SubjectLink } from '../../entities/subject-link.tsx';
+import { SubjectLink } from '../../entities/subject.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
 import { buttonClass } from '../../ui/button.tsx';
-import { Badge, Empty, type Tone } from '../../ui/state.tsx';
+import { Badge, Empty, type Tone } from '../../ui/page.tsx';
 import { type Column, ListTable } from '../../ui/table/table.tsx';
 import { Place } from '../../ui/text/place.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { Cancel, Decline, Fulfil } from './dialogs.tsx';
-import styles from './styles.module.css';
 import { TEXT } from './words.ts';
+import styles from './styles.module.css';
 
 type Request = api.RefreshRequest;
 

@@ -1,10 +1,9 @@
 import type { ReactNode } from 'react';
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
-import { apiCall } from '../../app/api.ts';
-import { useWholeList } from '../../app/whole-list.ts';
+import { apiCall, useWholeList } from '../../app/api.ts';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { DialogButton } from '../../forms/row-actions.tsx';
-import { Notice } from '../../ui/state.tsx';
+import { Notice } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
 import { MOST_DISCLOSURES } from './disclosures.tsx';
 import { LogProofDialog } from './log-proof.tsx';

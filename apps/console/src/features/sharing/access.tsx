@@ -1,20 +1,17 @@
 import { useDeferredValue, useEffect, useRef } from 'react';
 import type { api } from '@identity-state/client';
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
-import { apiCall, useList } from '../../app/api.ts';
-import { useWholeList } from '../../app/whole-list.ts';
-import { GRANTEE, MAY_READ, namesOf, subjectColumn, untilColumn } from '../../entities/grant.tsx';
-import { GRANT } from '../../entities/grant-words.ts';
+import { apiCall, useList, useWholeList } from '../../app/api.ts';
+import { GRANT, GRANTEE, MAY_READ, namesOf, subjectColumn, untilColumn } from '../../entities/grant.tsx';
 import { useFilters } from '../../forms/filters.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Answer, Empty, type Tone } from '../../ui/state.tsx';
+import { Answer, Empty, Section, type Tone } from '../../ui/page.tsx';
 import { badgeColumn, type Column, ListTable, orQuiet } from '../../ui/table/table.tsx';
 import { momentText, Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Bounds, boundsOf, changesOf, lanesOf, shareOf, stepOf } from './access-axis.ts';
-import styles from './styles.module.css';
 import { TEXT } from './words.ts';
+import styles from './styles.module.css';
 
 type Period = api.AccessPeriod;
 

@@ -1,17 +1,14 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
-import { type Grant, isOnAll, namesOf, type Scope } from '../../entities/grant.tsx';
-import { GRANT } from '../../entities/grant-words.ts';
+import { GRANT, type Grant, isOnAll, namesOf, type Scope } from '../../entities/grant.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
-import { instantOf, isPast, localOf } from '../../forms/moment.tsx';
-import { useForm } from '../../forms/use-form.ts';
+import { ConfirmCall, FormDialog, instantOf, isPast, localOf, useForm } from '../../forms/form.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import ui from '../../ui/ui.module.css';
-import { ScopeFields, UntilField } from './make/grant-fields.tsx';
-import { LogProofDialog } from './log-proof.tsx';
 import type { ProvenFact } from '../verify/fact-proof.tsx';
+import ui from '../../ui/ui.module.css';
+import { LogProofDialog } from './log-proof.tsx';
+import { ScopeFields, UntilField } from './make/grant-fields.tsx';
 import { TEXT } from './words.ts';
 
 const OF_GRANT = '/v1/tenants/{tenant_id}/grants/{grant_id}';

@@ -1,13 +1,11 @@
 import { memo, type ReactNode } from 'react';
 import type { api } from '@identity-state/client';
-import type { ApiCall, Page } from '../../app/api.ts';
-import { useWholeList } from '../../app/whole-list.ts';
-import { GRANT } from '../../entities/grant-words.ts';
-import { subjectColumn } from '../../entities/grant.tsx';
+import { type ApiCall, type Page, useWholeList } from '../../app/api.ts';
+import { GRANT, subjectColumn } from '../../entities/grant.tsx';
 import { whoColumn } from '../../entities/principal.tsx';
 import { PeriodFilter, TextFilter } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { Hash } from '../../ui/copy/hash.tsx';
+import { Hash } from '../../ui/copy.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
 import type { Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';

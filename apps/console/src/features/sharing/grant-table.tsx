@@ -1,7 +1,15 @@
 import type { List } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { type Grant, GRANTEE, MAY_READ, PURPOSE, STATUS, subjectColumn, untilColumn } from '../../entities/grant.tsx';
-import { GRANT } from '../../entities/grant-words.ts';
+import {
+  GRANT,
+  type Grant,
+  GRANTEE,
+  MAY_READ,
+  PURPOSE,
+  STATUS,
+  subjectColumn,
+  untilColumn,
+} from '../../entities/grant.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import { ChangeGrant, GrantProof, RevokeGrant } from './dialogs.tsx';

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyCurl } from '../../ui/copy/curl.tsx';
+import { CopyCurl } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import ui from '../../ui/ui.module.css';
 import { FactProof, type ProvenFact, WAIT_S } from '../verify/fact-proof.tsx';
+import ui from '../../ui/ui.module.css';
+import { TEXT } from './words.ts';
 
 const WORDS = TEXT.proving;
 

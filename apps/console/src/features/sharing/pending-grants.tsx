@@ -5,8 +5,7 @@ import { isCaller } from '../../app/rights.ts';
 import { GRANTEE, MAY_READ, PURPOSE, UNTIL, untilColumn } from '../../entities/grant.tsx';
 import { whoColumn } from '../../entities/principal.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Notice } from '../../ui/state.tsx';
+import { Notice, Problem } from '../../ui/page.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import { TEXT } from './words.ts';
 

@@ -1,10 +1,10 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import '../../testing/dom.ts';
-import type { api } from '@identity-state/client';
 import '../../testing/dom.ts';
-import { boundsOf, changesOf, lanesOf } from './access-axis.ts';
-import { type Disclosure, daysOf, keyOfDisclosure } from './disclosures.tsx';
+import type { api } from '@identity-state/client';
 import { type Grant, hasStatus, isOnAll, namesOf, statusOf } from '../../entities/grant.tsx';
+import { boundsOf, changesOf, lanesOf } from './access-axis.ts';
+import { daysOf, type Disclosure, keyOfDisclosure } from './disclosures.tsx';
 import { outcomeOf, wantedOf } from './make/grants-to-make.ts';
 
 const DAY = 86_400_000;

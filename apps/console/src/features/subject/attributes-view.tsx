@@ -4,25 +4,23 @@ import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress, useSubject } from '../..
 import { type ApiCall, apiCall } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { TEXT } from './words.ts';
+import { useVersions } from '../../entities/versions.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Hash } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
 import { Fold } from '../../ui/fold.tsx';
-import { Hash } from '../../ui/copy/hash.tsx';
+import { Tab } from '../../ui/link.tsx';
+import { Answer, Badge, Empty, Loading, Notice, Page, Problem } from '../../ui/page.tsx';
 import { Json } from '../../ui/text/json.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Answer, Badge, Empty, Loading, Notice } from '../../ui/state.tsx';
-import { Tab } from '../../ui/tab.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useVersions } from '../../entities/versions.tsx';
 import ui from '../../ui/ui.module.css';
 import { type Content, useContent, type Wanted } from './content.ts';
 import { Erased } from './erased.tsx';
 import { EvidenceItems } from './evidence-items.tsx';
-import styles from './subject.module.css';
 import { Values } from './values.tsx';
 import { VersionBar } from './version-bar.tsx';
+import { TEXT } from './words.ts';
+import styles from './subject.module.css';
 
 const ADDRESS = `/signed-in${SUBJECT_VIEW}/` as const;
 

@@ -1,8 +1,8 @@
 import type { ErasureReceipt } from '@identity-state/client';
-import { TEXT } from './words.ts';
-import { Hash } from '../../ui/copy/hash.tsx';
-import { Notice } from '../../ui/state.tsx';
+import { Hash } from '../../ui/copy.tsx';
+import { Notice } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { TEXT } from './words.ts';
 import styles from './subject.module.css';
 
 /** Shows the receipt of an erased version. */

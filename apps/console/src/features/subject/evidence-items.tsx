@@ -2,12 +2,11 @@ import { useMemo } from 'react';
 import type { api, Envelope } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
-import { TEXT } from './words.ts';
-import { CopyCurl } from '../../ui/copy/curl.tsx';
-import { Hash } from '../../ui/copy/hash.tsx';
-import { Badge, Empty } from '../../ui/state.tsx';
-import { Time } from '../../ui/time.tsx';
+import { CopyCurl, Hash } from '../../ui/copy.tsx';
+import { Badge, Empty } from '../../ui/page.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { TEXT } from './words.ts';
 import styles from './subject.module.css';
 
 const MAX_PATHS = 4;

@@ -4,7 +4,7 @@ import type { api } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useClient } from '../../app/context.tsx';
 import { PROVENANCE } from '../../app/query-keys.ts';
-import type { Tone } from '../../ui/state.tsx';
+import type { Tone } from '../../ui/page.tsx';
 
 /** The tones of the statuses of evidence. */
 export const STATUS_TONES: Readonly<Record<api.ProvedLeaf['evidence_status'], Tone>> = {

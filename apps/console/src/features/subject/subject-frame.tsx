@@ -3,6 +3,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { ApiError } from '@identity-state/client';
 import { SUBJECT_VIEW, type SubjectAddress, useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
+import { useForgetErased } from '../../entities/erased.ts';
 import {
   type Scope,
   type SubjectAccess,
@@ -10,18 +11,16 @@ import {
   useSubjectAccess,
   useSubjectHead,
 } from '../../entities/subject-access.ts';
-import { useSubjectName } from '../../entities/subject-name.ts';
+import { SUBJECT as WORDS, useSubjectName } from '../../entities/subject.tsx';
 import { TEXT } from '../../shell/words.ts';
+import { buttonClass } from '../../ui/button.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { Answer, Badge, Notice } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
 import { GrantsToTenant, MapProofButton } from '../sharing/absence.tsx';
 import { TEXT as SHARING } from '../sharing/words.ts';
-import { FRAME } from './words.ts';
-import { SUBJECT as WORDS } from '../../entities/subject-words.ts';
-import { buttonClass } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy/copy.tsx';
-import { Answer, Badge, Notice } from '../../ui/state.tsx';
-import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { useForgetErased } from '../../entities/erased.ts';
+import { FRAME } from './words.ts';
 import styles from './subject.module.css';
 
 /** The views of a subject, with the scopes that open them; null for views of the owner only. */

@@ -4,21 +4,20 @@ import type { api } from '@identity-state/client';
 import { useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { useSubjectAccess } from '../../entities/subject-access.ts';
-import { TEXT } from './words.ts';
-import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy/copy.tsx';
 import { FilterField, useFilters } from '../../forms/filters.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Copy } from '../../ui/copy.tsx';
 import { Fold } from '../../ui/fold.tsx';
-import { textOfValue } from '../../ui/text/place.tsx';
+import { RowLink } from '../../ui/link.tsx';
+import { Badge, Empty, Problem } from '../../ui/page.tsx';
 import { usePrinting } from '../../ui/print.ts';
-import { Problem } from '../../ui/problem.tsx';
-import { RowLink } from '../../ui/table/row-link.tsx';
-import { Badge, Empty } from '../../ui/state.tsx';
-import { Time } from '../../ui/time.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
+import { textOfValue } from '../../ui/text/place.tsx';
+import { Time } from '../../ui/time.tsx';
 import type { Content } from './content.ts';
 import type { Leaf } from './leaves.ts';
 import { type KnownProvenance, STATUS_TONES, useProvenance } from './provenance.ts';
+import { TEXT } from './words.ts';
 import styles from './subject.module.css';
 
 /** The number of characters of a value that are shown. The envelope contains the whole. */

@@ -2,13 +2,13 @@ import { type FormEvent, useState } from 'react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import type { SubjectAccess } from '../../entities/subject-access.ts';
-import { instantOf, localOf, MomentField } from '../../forms/moment.tsx';
-import { TEXT } from './words.ts';
+import { instantOf, localOf, MomentField } from '../../forms/form.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Fold } from '../../ui/fold.tsx';
-import { Badge } from '../../ui/state.tsx';
+import { Badge } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { TEXT } from './words.ts';
 import styles from './subject.module.css';
 
 /** Chooses a version by number or by a moment. */

@@ -1,10 +1,10 @@
 import type { api } from '@identity-state/client';
 import { namesOf, SCOPE_TITLES } from '../../entities/scope-names.ts';
 import { grantedSubjectColumn, ownSubjectColumn, SUBJECT_TYPE } from '../../entities/subject.tsx';
-import { Badge } from '../../ui/state.tsx';
+import { Badge } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table/table.tsx';
-import styles from './styles.module.css';
 import { TEXT } from './words.ts';
+import styles from './styles.module.css';
 
 export function ownColumns(tenantId: string): readonly Column<api.Subject>[] {
   return [

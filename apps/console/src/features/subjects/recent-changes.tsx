@@ -3,14 +3,11 @@ import { type Change, momentOfChange } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { apiCall, useList } from '../../app/api.ts';
 import { useFeed } from '../../app/live.ts';
-import { TEXT } from './words.ts';
-import { Section } from '../../ui/page.tsx';
-import { Badge } from '../../ui/state.tsx';
-import { SubjectLink } from '../../entities/subject-link.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { keyOfSubject, OwnSubject, SubjectLink } from '../../entities/subject.tsx';
+import { Badge, Problem, Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { keyOfSubject, OwnSubject } from '../../entities/subject.tsx';
 import ui from '../../ui/ui.module.css';
+import { TEXT } from './words.ts';
 import styles from './styles.module.css';
 
 const RECENT = 8;

@@ -5,11 +5,11 @@ import { isPrincipal } from '../../entities/principal-name.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { ChoiceFilter, keyIn, PeriodFilter, TextFilter, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { Hash } from '../../ui/copy/hash.tsx';
+import { Hash } from '../../ui/copy.tsx';
 import type { Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
-import styles from './styles.module.css';
 import { ACTIONS, TEXT } from './words.ts';
+import styles from './styles.module.css';
 
 type AuditRecord = api.AuditRecord;
 

@@ -8,7 +8,7 @@ import { whoColumn } from '../../entities/principal.tsx';
 import { ConfirmCall } from '../../forms/form.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
-import type { Tone } from '../../ui/state.tsx';
+import type { Tone } from '../../ui/page.tsx';
 import { badgeColumn } from '../../ui/table/table.tsx';
 import { LogProofDialog } from '../sharing/log-proof.tsx';
 import { TEXT } from './words.ts';

@@ -1,13 +1,13 @@
 import type { api } from '@identity-state/client';
 import { apiCall, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { Who } from '../../entities/principal.tsx';
 import { principalName } from '../../entities/principal-name.ts';
+import { Who } from '../../entities/principal.tsx';
 import { ChoiceFilter, keyIn, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { DialogButton, useRowActions } from '../../forms/row-actions.tsx';
-import { Copy } from '../../ui/copy/copy.tsx';
-import { Badge, type Tone } from '../../ui/state.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { Badge, type Tone } from '../../ui/page.tsx';
 import { badgeColumn } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { AddMember, ChangeMember, RemoveMember } from './member-dialogs.tsx';

@@ -2,13 +2,11 @@ import type { api, Path } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { apiCall, useGet } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { TEXT } from './words.ts';
 import { keyIn, useFilters } from '../../forms/filters.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Answer, Notice } from '../../ui/state.tsx';
-import { Tab as TabLink } from '../../ui/tab.tsx';
-import ui from '../../ui/ui.module.css';
+import { Tab as TabLink } from '../../ui/link.tsx';
+import { Answer, Notice, Page } from '../../ui/page.tsx';
 import { Disclosures } from '../sharing/disclosures.tsx';
+import ui from '../../ui/ui.module.css';
 import { Audit } from './audit.tsx';
 import { Erasures } from './erasures.tsx';
 import { Members } from './members.tsx';
@@ -16,6 +14,7 @@ import { Offers } from './offers.tsx';
 import { Owners } from './owners.tsx';
 import { Settings } from './settings.tsx';
 import { UsageAndLimits } from './usage.tsx';
+import { TEXT } from './words.ts';
 
 type Tab = keyof typeof TEXT.tabs;
 

@@ -1,15 +1,13 @@
 import { useMemo } from 'react';
 import type { api } from '@identity-state/client';
-import { apiCall, useGet, useList } from '../../app/api.ts';
-import { useWholeList } from '../../app/whole-list.ts';
-import { TEXT } from './words.ts';
+import { apiCall, useGet, useList, useWholeList } from '../../app/api.ts';
 import { Filters, PeriodFilter, useFilters } from '../../forms/filters.tsx';
-import { Section } from '../../ui/page.tsx';
+import { Answer, Loading, Section } from '../../ui/page.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
-import { Answer, Loading } from '../../ui/state.tsx';
 import { ListTable, Table } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { AUDIT_COLUMNS, keyOfRecord } from './audit.tsx';
+import { TEXT } from './words.ts';
 
 const WORDS = TEXT.usage;
 const MOST_COUNTED = 1_000;

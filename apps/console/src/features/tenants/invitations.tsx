@@ -3,9 +3,7 @@ import { apiCall, useAction, useInvitations } from '../../app/api.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { ConfirmCall } from '../../forms/form.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Problem, Section } from '../../ui/page.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import { TEXT } from './words.ts';
 

@@ -3,7 +3,7 @@ import { apiCall, tenantPath, useAction, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { namesOf } from '../../entities/scope-names.ts';
 import { useRowActions } from '../../forms/row-actions.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { Problem } from '../../ui/page.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import { TEXT } from './words.ts';
 

@@ -5,8 +5,8 @@ import { OF_SUBJECT, useSubject } from '../../app/address.ts';
 import { type ApiCall, apiCall, type Page, useSend } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import type { SubjectAccess } from '../../entities/subject-access.ts';
-import { TEXT } from './words.ts';
 import type { Versions } from './versions.ts';
+import { TEXT } from './words.ts';
 
 /** An item of the timeline: a moment at `from`, or a period from `from` to `to`. */
 export interface Happening {

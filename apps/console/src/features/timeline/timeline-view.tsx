@@ -5,20 +5,18 @@ import { apiCall } from '../../app/api.ts';
 import { BASE } from '../../app/settings.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { ChoiceFilter, useFilters } from '../../forms/filters.tsx';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { RowLink } from '../../ui/table/row-link.tsx';
-import { Answer, Badge, Empty } from '../../ui/state.tsx';
-import { Time } from '../../ui/time.tsx';
+import { RowLink } from '../../ui/link.tsx';
+import { Answer, Badge, Empty, Page, Problem } from '../../ui/page.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
-import { moveRange, type Range, wholeRange, zoomRange } from './axis.ts';
+import { Time } from '../../ui/time.tsx';
 import { AxisPlot, type Lane } from './axis-plot.tsx';
+import { moveRange, type Range, wholeRange, zoomRange } from './axis.ts';
 import { inSight } from './bins.ts';
 import { type Happening, KINDS, MOST, useOthers, versionsAsHappenings } from './happenings.ts';
-import styles from './timeline.module.css';
 import { MOST_VERSIONS, useVersions, type Versions } from './versions.ts';
+import { TEXT } from './words.ts';
+import styles from './timeline.module.css';
 
 /** The delay after which the address follows the visible range. */
 const REST_MS = 250;

@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect } from 'react';
 import type { JsonObject } from '@iss/domain/pure';
 import { type ApiCall, useGet } from '../../app/api.ts';
-import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { Answer } from '../../ui/state.tsx';
 import { TrustedBy } from '../../entities/trust.tsx';
+import { useTrustedKeys } from '../../entities/trusted-keys.ts';
+import { Answer } from '../../ui/page.tsx';
 import { Outcome } from './outcome.tsx';
 import { useVerification } from './verification.ts';
 

@@ -1,17 +1,14 @@
 import { useMemo, useState } from 'react';
 import type { ProvedVersion } from '@iss/proof';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy/copy.tsx';
+import { Copy, Hash } from '../../ui/copy.tsx';
+import { Badge, Problem, Section, type Tone } from '../../ui/page.tsx';
 import { FramedTable } from '../../ui/table/framed-table.tsx';
-import { Hash } from '../../ui/copy/hash.tsx';
-import { Section } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
-import { Badge, type Tone } from '../../ui/state.tsx';
 import type { FileOutcome } from './job.ts';
-import { ValuesDialog, type ReadValues } from './values.tsx';
+import { type ReadValues, ValuesDialog } from './values.tsx';
 import type { Verification } from './verification.ts';
+import { TEXT } from './words.ts';
 import styles from './verify.module.css';
 
 /** Shows the progress and the outcome of a verification. */

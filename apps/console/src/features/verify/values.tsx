@@ -1,17 +1,17 @@
 import { useEffect, useMemo, useState } from 'react';
 import { parsePointer } from '@iss/domain/pure';
 import type { ProvedVersion } from '@iss/proof';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Answer, Notice } from '../../ui/page.tsx';
 import { FramedTable } from '../../ui/table/framed-table.tsx';
+import type { Column } from '../../ui/table/sortable.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { textOfValue } from '../../ui/text/place.tsx';
-import type { Column } from '../../ui/table/sortable.tsx';
-import { Answer, Notice } from '../../ui/state.tsx';
+import { type Leaf, leavesOf } from '../subject/leaves.ts';
 import ui from '../../ui/ui.module.css';
-import { type Leaf, leavesOf } from '../../features/subject/leaves.ts';
 import type { VersionValues } from './job.ts';
+import { TEXT } from './words.ts';
 import styles from './verify.module.css';
 
 const ROW_HEIGHT = 40;

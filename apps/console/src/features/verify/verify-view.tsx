@@ -1,15 +1,14 @@
 import { type ChangeEvent, type DragEvent, type FormEvent, useState } from 'react';
+import { Trust } from '../../entities/trust.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
-import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
-import { Trust } from '../../entities/trust.tsx';
+import { Empty, Page } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
-import { Outcome } from './outcome.tsx';
 import type { NamedFile } from './job.ts';
+import { Outcome } from './outcome.tsx';
 import { useVerification } from './verification.ts';
+import { TEXT } from './words.ts';
 import styles from './verify.module.css';
 
 /** Verifies downloaded bundles and proofs. It needs nothing of the service but this page. */

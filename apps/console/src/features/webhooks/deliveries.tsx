@@ -1,10 +1,9 @@
 import { useEffect } from 'react';
-import { apiCall, useInvalidate } from '../../app/api.ts';
-import { useWholeList } from '../../app/whole-list.ts';
+import { apiCall, useInvalidate, useWholeList } from '../../app/api.ts';
 import { ChoiceFilter, keyIn, PeriodFilter, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { useRowActions } from '../../forms/row-actions.tsx';
-import { Badge } from '../../ui/state.tsx';
+import { Badge } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { DeliveryPlots } from './delivery-plots.tsx';

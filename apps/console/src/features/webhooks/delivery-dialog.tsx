@@ -1,18 +1,15 @@
 import { apiCall, useAction, useGet } from '../../app/api.ts';
-import { TEXT } from './words.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyCurl } from '../../ui/copy/curl.tsx';
+import { CopyCurl, Hash } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Hash } from '../../ui/copy/hash.tsx';
-import { Json } from '../../ui/text/json.tsx';
-import { Facts } from '../../ui/page.tsx';
-import { Problem } from '../../ui/problem.tsx';
-import { Answer, Badge } from '../../ui/state.tsx';
+import { Answer, Badge, Facts, Problem } from '../../ui/page.tsx';
 import { Table } from '../../ui/table/table.tsx';
+import { Json } from '../../ui/text/json.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { DeliveryStatus } from './status.tsx';
 import { isSuccess, OF_SUBSCRIPTION, subscriptionPath } from './webhooks.ts';
+import { TEXT } from './words.ts';
 
 const OF_DELIVERY = `${OF_SUBSCRIPTION}/deliveries/{delivery_id}` as const;
 

@@ -1,16 +1,15 @@
 import { useState } from 'react';
 import { type ApiCall, apiCall, useAction } from '../../app/api.ts';
-import { ConfirmCall, FormDialog } from '../../forms/form.tsx';
-import { type Action, useForm } from '../../forms/use-form.ts';
+import { type Action, ConfirmCall, FormDialog, useForm } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy/copy.tsx';
+import { Copy } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
-import { Notice } from '../../ui/state.tsx';
+import { Notice } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
-import styles from './styles.module.css';
 import { OF_SUBSCRIPTION, type Subscription, SUBSCRIPTIONS, useSecret } from './webhooks.ts';
 import { EVENT_TYPES, EVENTS, type EventType, TEXT } from './words.ts';
+import styles from './styles.module.css';
 
 interface SubscriptionDialogProps {
   subscription: Subscription;

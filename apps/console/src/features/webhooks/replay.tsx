@@ -1,11 +1,9 @@
 import { useState } from 'react';
 import { apiCall, useAction } from '../../app/api.ts';
-import { FormDialog } from '../../forms/form.tsx';
-import { instantOf, MomentField } from '../../forms/moment.tsx';
-import { useForm } from '../../forms/use-form.ts';
+import { FormDialog, instantOf, MomentField, useForm } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
-import { Notice } from '../../ui/state.tsx';
+import { Notice } from '../../ui/page.tsx';
 import { OF_SUBSCRIPTION, subscriptionPath } from './webhooks.ts';
 import { TEXT } from './words.ts';
 

@@ -1,10 +1,10 @@
 import { apiCall, useGet } from '../../app/api.ts';
-import { Badge } from '../../ui/state.tsx';
+import { Badge } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import styles from './styles.module.css';
 import { type Delivery, DELIVERY_TONES, isRetried, OF_SUBSCRIPTION, type Subscription } from './webhooks.ts';
 import { TEXT } from './words.ts';
+import styles from './styles.module.css';
 
 const NEWEST = 30;
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
 import { type ApiCall, pathOf, useInvalidate, useSend } from '../../app/api.ts';
-import type { Tone } from '../../ui/state.tsx';
+import type { Tone } from '../../ui/page.tsx';
 
 export type Subscription = api.WebhookSubscription;
 export type Delivery = api.Delivery;

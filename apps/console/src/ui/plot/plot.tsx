@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
-import type { PlotProps } from './chart.tsx';
-import { Loading } from '../state.tsx';
+import { Loading } from '../page.tsx';
 import styles from '../ui.module.css';
+import type { PlotProps } from './chart.tsx';
 
 const Chart = lazy(() => import('./chart.tsx'));
 

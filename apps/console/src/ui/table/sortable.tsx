@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { TEXT } from '../../text/ui.ts';
 import { Button } from '../button.tsx';
 import { download } from '../download.ts';
-import { Badge, type Tone } from '../state.tsx';
+import { Badge, type Tone } from '../page.tsx';
 import { Time } from '../time.tsx';
 import styles from '../ui.module.css';
 

@@ -1,11 +1,10 @@
 import { type ReactNode, useState } from 'react';
 import { TEXT } from '../../text/ui.ts';
 import { Button } from '../button.tsx';
+import { Loading, Problem } from '../page.tsx';
 import { usePrinting } from '../print.ts';
-import { Problem } from '../problem.tsx';
-import { ariaSortOf, type Column, Foot, Heading, shownCell, useSorted } from './sortable.tsx';
-import { Loading } from '../state.tsx';
 import styles from '../ui.module.css';
+import { ariaSortOf, type Column, Foot, Heading, shownCell, useSorted } from './sortable.tsx';
 import { useToEnd } from './to-end.ts';
 
 export { badgeColumn, type Column, orQuiet } from './sortable.tsx';

@@ -1,10 +1,9 @@
-import { type Scope, SCOPE_NAMES } from '../../../entities/grant.tsx';
-import { GRANT, SCOPES } from '../../../entities/grant-words.ts';
-import { localOf, MomentField } from '../../../forms/moment.tsx';
+import { GRANT, type Scope, SCOPE_NAMES, SCOPES } from '../../../entities/grant.tsx';
+import { localOf, MomentField } from '../../../forms/form.tsx';
 import { Button } from '../../../ui/button.tsx';
+import { TEXT } from '../words.ts';
 import ui from '../../../ui/ui.module.css';
 import styles from '../styles.module.css';
-import { TEXT } from '../words.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = [7, 30, 90, 365] as const;

@@ -1,6 +1,6 @@
 import type { api } from '@identity-state/client';
 import type { Scope } from '../../../entities/grant.tsx';
-import { instantOf, isPast } from '../../../forms/moment.tsx';
+import { instantOf, isPast } from '../../../forms/form.tsx';
 import { TEXT } from '../words.ts';
 
 const WORDS = TEXT.make;

@@ -1,12 +1,11 @@
-import { GRANT } from '../../../entities/grant-words.ts';
+import { GRANT } from '../../../entities/grant.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
-import { Problem } from '../../../ui/problem.tsx';
-import { Notice } from '../../../ui/state.tsx';
+import { Notice, Problem } from '../../../ui/page.tsx';
 import { Table } from '../../../ui/table/table.tsx';
+import { TEXT } from '../words.ts';
 import ui from '../../../ui/ui.module.css';
 import type { Outcome } from './grants-to-make.ts';
-import { TEXT } from '../words.ts';
 
 const WORDS = TEXT.make;
 

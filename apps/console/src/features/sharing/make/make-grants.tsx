@@ -1,19 +1,18 @@
 import { useDeferredValue, useState } from 'react';
 import type { api } from '@identity-state/client';
 import { type ApiCall, apiCall, tenantPath, useAction, useList } from '../../../app/api.ts';
-import { SCOPES } from '../../../entities/grant-words.ts';
+import { SCOPES } from '../../../entities/grant.tsx';
 import { useKnownTenants } from '../../../entities/known-tenants.ts';
-import { FormDialog } from '../../../forms/form.tsx';
-import { useForm } from '../../../forms/use-form.ts';
+import { FormDialog, useForm } from '../../../forms/form.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Select, TextArea, TextField } from '../../../ui/field.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { Problem } from '../../../ui/page.tsx';
+import { TEXT } from '../words.ts';
 import ui from '../../../ui/ui.module.css';
+import styles from '../styles.module.css';
 import { ScopeFields, UntilField } from './grant-fields.tsx';
 import { type Body, granteesOf, type GrantValues, type Outcome, outcomeOf, wantedOf } from './grants-to-make.ts';
 import { MadeGrants } from './made-grants.tsx';
-import styles from '../styles.module.css';
-import { TEXT } from '../words.ts';
 
 const WORDS = TEXT.make;
 /** The default of `GRANT_BATCH_MAX`. */

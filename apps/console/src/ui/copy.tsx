@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
-import { TEXT } from '../../text/ui.ts';
-import { Button } from '../button.tsx';
-import styles from '../ui.module.css';
+import { TEXT } from '../text/ui.ts';
+import { Button } from './button.tsx';
+import styles from './ui.module.css';
 
 const SHOWN_MS = 2_000;
 
@@ -64,5 +64,47 @@ export function Copy({
         {said}
       </span>
     </>
+  );
+}
+
+/** A request to the API. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  readonly body?: unknown;
+}
+
+/** Returns a call as a curl command for a shell with `$TOKEN`. */
+export function curlOf({ method, path, query, body }: Call): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== null && value !== undefined) parameters.set(name, String(value));
+  }
+  const search = parameters.size === 0 ? '' : `?${parameters}`;
+  return [
+    `curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoted(location.origin + path + search)}`,
+    `-H "Authorization: Bearer $TOKEN"`,
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
+  ].join(' \\\n  ');
+}
+
+/** Quotes a text for POSIX shells. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export function CopyCurl({ call }: { call: Call }) {
+  return <Copy text={curlOf(call)} label={TEXT.copyCurl} />;
+}
+
+/** Shows the beginning of a hash or an id, and copies the whole. */
+export function Hash({ value, length = 12 }: { value: string; length?: number }) {
+  const digits = value.replace(/^sha256:/, '');
+  return (
+    <span className={styles.hash}>
+      <span title={value}>{digits.length > length ? `${digits.slice(0, length)}…` : digits}</span>
+      <Copy text={value} />
+    </span>
   );
 }
