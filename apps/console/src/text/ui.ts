@@ -31,6 +31,8 @@ export const TEXT = {
   fileOf: (format: string, caption: string) => `${format}: ${caption}`,
   unknownFilter: (value: string) => `The address has an unknown value, “${value}”. The list ignores it.`,
   cancel: 'Cancel',
+  actions: 'Actions',
+  aboutView: 'About this view',
   copy: 'Copy',
   copied: 'Copied',
   refused: 'Not copied: the browser refused',

@@ -1,4 +1,5 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
+import { TEXT } from '../text/ui.ts';
 import styles from './ui.module.css';
 
 const NARROW = matchMedia('screen and (max-width: 46rem)');
@@ -25,4 +26,9 @@ export function Fold({ title, isOpen = false, children }: FoldProps) {
       {children}
     </details>
   );
+}
+
+/** The sentence about a view whose content would otherwise begin below the first screen of a phone. */
+export function FoldedNote({ children }: { children: ReactNode }) {
+  return <Fold title={TEXT.aboutView}>{children}</Fold>;
 }

@@ -127,7 +127,7 @@ export function Page({ title, note, actions, call, children }: PageProps) {
       <div className={styles.pageHead}>
         <div className={styles.pageTitle}>
           <h1 tabIndex={-1}>{title}</h1>
-          {note !== undefined && <p className={styles.pageNote}>{note}</p>}
+          {note !== undefined && <div className={styles.pageNote}>{note}</div>}
         </div>
         <div className={styles.actions}>
           {actions}

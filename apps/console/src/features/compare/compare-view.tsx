@@ -5,7 +5,7 @@ import { apiCall, useGet } from '../../app/api.ts';
 import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
 import { FilterField } from '../../forms/filters.tsx';
 import { Select } from '../../ui/field.tsx';
-import { Fold } from '../../ui/fold.tsx';
+import { Fold, FoldedNote } from '../../ui/fold.tsx';
 import { Tab } from '../../ui/link.tsx';
 import { Empty, Loading, Page, Problem } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
@@ -29,7 +29,11 @@ export function CompareView() {
   const query = { from_version: from ?? 1, to_version: to ?? 1, include: '/attributes' };
   const call = apiCall('GET', `${OF_SUBJECT}/diff`, { path: subject.ids, query });
   return (
-    <Page title={TEXT.title(from ?? 1, to ?? 1)} note={mayRead ? TEXT.note : undefined} call={call}>
+    <Page
+      title={TEXT.title(from ?? 1, to ?? 1)}
+      note={mayRead ? <FoldedNote>{TEXT.note}</FoldedNote> : undefined}
+      call={call}
+    >
       {failed.map(({ error, refetch }, index) => error && <Problem key={index} error={error} retry={refetch} />)}
       {from === null || to === null ? (
         failed.length === 0 && <Loading />

@@ -6,6 +6,7 @@ import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress } from '../../app/address
 import { apiCall, useGet } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
 import type { useVersions } from '../../entities/versions.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { Answer, Badge, Empty, Problem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Changes, SHOWN_STEPS } from '../proposals/changes.tsx';
@@ -71,10 +72,12 @@ function Result({ subject, access, from, to, form, before, after }: ResultProps)
   );
   return (
     <>
-      <div className={styles.versions}>
-        <VersionHead subject={subject} snapshot={before.snapshot} />
-        <VersionHead subject={subject} snapshot={after.snapshot} />
-      </div>
+      <Fold title={TEXT.bothVersions}>
+        <div className={styles.versions}>
+          <VersionHead subject={subject} snapshot={before.snapshot} />
+          <VersionHead subject={subject} snapshot={after.snapshot} />
+        </div>
+      </Fold>
       {diff.error !== null && (
         <div>
           <p>{TEXT.noEvidence}:</p>

@@ -6,6 +6,7 @@ export const TEXT = {
   note: 'This browser reads, verifies and compares the content of both versions.',
   from: 'Before',
   to: 'After',
+  bothVersions: 'When and by whom they were written',
   show: 'Shown as',
   values: 'Values',
   sides: 'Side by side',

@@ -2,15 +2,16 @@ import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { OF_SUBJECT, SUBJECT_VIEW, useSubject, useTenantId } from '../../app/address.ts';
-import { apiCall, useList } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { SubjectLink } from '../../entities/subject.tsx';
 import { ChoiceFilter, Filters, keyIn, useFilters } from '../../forms/filters.tsx';
+import { List, ListPage } from '../../forms/list-page.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Answer, Empty, Notice, Page, type Tone } from '../../ui/page.tsx';
-import { badgeColumn, type Column, ListTable } from '../../ui/table/table.tsx';
+import { badgeColumn, type Column } from '../../ui/table/table.tsx';
 import { wholeName } from '../../ui/text/place.tsx';
 import { drafts, isChanged, useDrafts } from './draft/draft.ts';
 import { TEXT } from './words.ts';
@@ -29,26 +30,23 @@ export function ProposalsView() {
   const tenantId = useTenantId();
   const query = useStatusQuery();
   const call = apiCall('GET', '/v1/tenants/{tenant_id}/entity-state-updates', { path: { tenant_id: tenantId }, query });
-  const list = useList(call);
-  const empty = (
-    <Empty title={TEXT.none} text={TEXT.noneText}>
-      <Link to="/t/$tenantId/subjects" params={{ tenantId }} className={buttonClass()}>
-        {TEXT.toSubjects}
-      </Link>
-    </Empty>
+  const toSubjects = (
+    <Link to="/t/$tenantId/subjects" params={{ tenantId }} className={buttonClass()}>
+      {TEXT.toSubjects}
+    </Link>
   );
   return (
-    <Page title={TEXT.title} note={TEXT.note} call={call}>
-      <Unsent tenantId={tenantId} subjectPath={null} />
-      <StatusFilter />
-      <ListTable
-        caption={TEXT.caption}
-        list={list}
-        keyOf={({ update_id: id }) => id}
-        columns={[whatColumn(tenantId), subjectColumn(tenantId), ...COLUMNS]}
-        empty={empty}
-      />
-    </Page>
+    <ListPage
+      title={TEXT.title}
+      note={TEXT.note}
+      call={call}
+      tabs={<Unsent tenantId={tenantId} subjectPath={null} />}
+      filters={<StatusFilter />}
+      caption={TEXT.caption}
+      keyOf={({ update_id: id }) => id}
+      columns={[whatColumn(tenantId), subjectColumn(tenantId), ...COLUMNS]}
+      empty={{ title: TEXT.none, text: TEXT.noneText, children: toSubjects }}
+    />
   );
 }
 
@@ -59,7 +57,6 @@ export function SubjectProposalsView() {
   const access = useSubjectAccess();
   const isOwner = access.data?.isOwner === true;
   const call = apiCall('GET', `${OF_SUBJECT}/updates`, { path: ids, query: useStatusQuery() });
-  const list = useList(isOwner ? call : null);
   const isErased = useSubjectHead(access.data).data?.erased !== undefined;
   const mayCreate =
     isOwner && !isErased && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
@@ -71,16 +68,18 @@ export function SubjectProposalsView() {
   return (
     <Page title={TEXT.titleOf(subjectId)} note={TEXT.note} actions={create} call={call}>
       <Unsent tenantId={tenantId} subjectPath={path} />
-      <StatusFilter />
+      <Filters>
+        <StatusFilter />
+      </Filters>
       <Answer query={access}>
         {(): ReactNode =>
           isOwner ? (
-            <ListTable
+            <List
               caption={TEXT.caption}
-              list={list}
+              call={call}
               keyOf={({ update_id: id }) => id}
               columns={[whatColumn(tenantId), ...COLUMNS]}
-              empty={<Empty title={TEXT.none} text={TEXT.noneOfSubject} />}
+              empty={{ title: TEXT.none, text: TEXT.noneOfSubject }}
             />
           ) : (
             <Empty title={TEXT.ownersChange} />
@@ -97,11 +96,7 @@ function useStatusQuery(): { status?: api.Update['status'] } {
 }
 
 function StatusFilter() {
-  return (
-    <Filters>
-      <ChoiceFilter name="status" label={TEXT.status} options={{ '': TEXT.everyStatus, ...TEXT.statuses }} />
-    </Filters>
-  );
+  return <ChoiceFilter name="status" label={TEXT.status} options={{ '': TEXT.everyStatus, ...TEXT.statuses }} />;
 }
 
 function whatColumn(tenantId: string): Column<api.Update> {

@@ -1,8 +1,8 @@
 import { useSubject, useTenantId } from '../../app/address.ts';
-import { apiCall, useList } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { useMay, useMayUseGrants } from '../../app/rights.ts';
 import { useSubjectAccess } from '../../entities/subject-access.ts';
-import { ChoiceFilter, Filters, keyIn, useFilters } from '../../forms/filters.tsx';
+import { ChoiceFilter, keyIn, useFilters } from '../../forms/filters.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Tab } from '../../ui/link.tsx';
@@ -26,7 +26,6 @@ export function RequestsView() {
     path: { tenant_id: tenantId },
     query: { direction, status, subject_type: keyIn(TEXT.types, search['type']) },
   });
-  const list = useList(call);
   const may = useMay(tenantId);
   const mayAsk = useMayUseGrants(tenantId) === true && may(`POST ${REQUESTS}`);
   return (
@@ -55,13 +54,15 @@ export function RequestsView() {
           </Tab>
         ))}
       </nav>
-      <Filters>
-        <ChoiceFilter name="status" label={TEXT.status} options={{ ...TEXT.statuses, all: TEXT.everyStatus }} />
-        <ChoiceFilter name="type" label={TEXT.type} options={{ '': TEXT.everyType, ...TEXT.types }} />
-      </Filters>
       <RequestTable
         tenantId={tenantId}
-        list={list}
+        call={call}
+        filters={
+          <>
+            <ChoiceFilter name="status" label={TEXT.status} options={{ ...TEXT.statuses, all: TEXT.everyStatus }} />
+            <ChoiceFilter name="type" label={TEXT.type} options={{ '': TEXT.everyType, ...TEXT.types }} />
+          </>
+        }
         isOwner={direction === 'incoming'}
         withSubject
         empty={direction === 'incoming' ? TEXT.noneIncoming : TEXT.noneOutgoing}
@@ -82,7 +83,6 @@ export function SubjectRequestsView() {
     path: { subject_type, subject_id },
     query: isOwner ? {} : { requesting_tenant_id: tenantId },
   });
-  const list = useList(access.data === undefined ? null : call);
   const isAsking = search['ask'] !== undefined;
   const mayAsk = access.data?.isFound === true && may(`POST ${REQUESTS}`);
   return (
@@ -103,7 +103,7 @@ export function SubjectRequestsView() {
         {() => (
           <RequestTable
             tenantId={tenantId}
-            list={list}
+            call={call}
             isOwner={isOwner}
             withSubject={false}
             empty={TEXT.noneOfSubject}

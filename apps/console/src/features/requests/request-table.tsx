@@ -1,15 +1,15 @@
+import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import type { List } from '../../app/api.ts';
+import type { ApiCall, Page } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { SubjectLink } from '../../entities/subject.tsx';
-import { useRowActions } from '../../forms/row-actions.tsx';
+import { List } from '../../forms/list-page.tsx';
 import { buttonClass } from '../../ui/button.tsx';
-import { Badge, Empty, type Tone } from '../../ui/page.tsx';
-import { type Column, ListTable } from '../../ui/table/table.tsx';
+import { Badge, type Tone } from '../../ui/page.tsx';
+import type { Column } from '../../ui/table/table.tsx';
 import { Place } from '../../ui/text/place.tsx';
 import { Time } from '../../ui/time.tsx';
-import ui from '../../ui/ui.module.css';
 import { Cancel, Decline, Fulfil } from './dialogs.tsx';
 import { TEXT } from './words.ts';
 import styles from './styles.module.css';
@@ -27,7 +27,9 @@ const STATUS_TONES: Readonly<Record<Request['status'], Tone>> = {
 
 interface RequestTableProps {
   tenantId: string;
-  list: List<Request>;
+  /** Null while it is unknown whose requests to read. */
+  call: ApiCall<Page<Request>> | null;
+  filters?: ReactNode;
   /** True if the tenant owns the subject, and so may answer. */
   isOwner: boolean;
   withSubject: boolean;
@@ -36,30 +38,10 @@ interface RequestTableProps {
 }
 
 /** Lists refresh requests with their answers. */
-export function RequestTable({ tenantId, list, isOwner, withSubject, empty }: RequestTableProps) {
+export function RequestTable({ tenantId, isOwner, withSubject, empty, ...list }: RequestTableProps) {
   const may = useMay(tenantId);
   const mayPropose = isOwner && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
   const isPending = ({ status }: Request): boolean => status === 'pending';
-  const [{ title, cell }, dialog] = useRowActions<Request>(TEXT.actions, [
-    {
-      label: TEXT.fulfil,
-      isOffered: (request) => isPending(request) && isOwner && may(`${ROUTE}/fulfill`),
-      dialog: (request, close) => <Fulfil request={request} tenantId={tenantId} onClose={close} />,
-    },
-    {
-      label: TEXT.decline,
-      isOffered: (request) => isPending(request) && isOwner && may(`${ROUTE}/decline`),
-      dialog: (request, close) => <Decline request={request} tenantId={tenantId} onClose={close} />,
-    },
-    {
-      label: (request) => (isPending(request) ? TEXT.cancel : TEXT.stop),
-      isOffered: (request) =>
-        request.requesting_tenant_id === tenantId &&
-        (isPending(request) || request.next_at !== null) &&
-        may(`${ROUTE}/cancel`),
-      dialog: (request, close) => <Cancel request={request} tenantId={tenantId} onClose={close} />,
-    },
-  ]);
   const subject: Column<Request> = {
     title: TEXT.subject,
     isHeader: true,
@@ -68,46 +50,57 @@ export function RequestTable({ tenantId, list, isOwner, withSubject, empty }: Re
       <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} view="/requests" />
     ),
   };
+  const requester: Column<Request> = {
+    title: TEXT.asks,
+    isHeader: !withSubject,
+    value: ({ requesting_tenant_id: by }) => (by === tenantId ? TEXT.us : by),
+  };
   return (
-    <>
-      <ListTable
-        caption={TEXT.caption}
-        list={list}
-        keyOf={({ refresh_request_id: id }) => id}
-        columns={[
-          ...(withSubject ? [subject] : []),
-          {
-            title: TEXT.asks,
-            isHeader: !withSubject,
-            value: ({ requesting_tenant_id: by }) => (by === tenantId ? TEXT.us : by),
-          },
-          {
-            title: TEXT.why,
-            value: ({ message, reason_code: reason }) => message ?? reason,
-            cell: (request) => <Why request={request} />,
-          },
-          {
-            title: TEXT.status,
-            value: ({ status }) => TEXT.statuses[status],
-            cell: (request) => <State request={request} />,
-          },
-          { title: TEXT.asked, at: ({ created_at: at }) => at, cell: (request) => <Times request={request} /> },
-          {
-            title,
-            cell: (request) => (
-              <div className={ui.actions}>
-                {cell?.(request)}
-                {isPending(request) && mayPropose && <Mend request={request} tenantId={tenantId} />}
-              </div>
-            ),
-          },
-        ]}
-        empty={<Empty title={TEXT.none} text={empty} />}
-      />
-      {dialog}
-    </>
+    <List
+      {...list}
+      caption={TEXT.caption}
+      keyOf={({ refresh_request_id: id }) => id}
+      columns={[...(withSubject ? [subject] : []), requester, ...COLUMNS]}
+      empty={{ title: TEXT.none, text: empty }}
+      actionsTitle={TEXT.actions}
+      rowActions={[
+        {
+          label: TEXT.fulfil,
+          isOffered: (request) => isPending(request) && isOwner && may(`${ROUTE}/fulfill`),
+          dialog: (request, close) => <Fulfil request={request} tenantId={tenantId} onClose={close} />,
+        },
+        {
+          label: TEXT.decline,
+          isOffered: (request) => isPending(request) && isOwner && may(`${ROUTE}/decline`),
+          dialog: (request, close) => <Decline request={request} tenantId={tenantId} onClose={close} />,
+        },
+        {
+          label: (request) => (isPending(request) ? TEXT.cancel : TEXT.stop),
+          isOffered: (request) =>
+            request.requesting_tenant_id === tenantId &&
+            (isPending(request) || request.next_at !== null) &&
+            may(`${ROUTE}/cancel`),
+          dialog: (request, close) => <Cancel request={request} tenantId={tenantId} onClose={close} />,
+        },
+        {
+          label: TEXT.mend,
+          isOffered: (request) => isPending(request) && mayPropose,
+          link: (request) => <Mend request={request} tenantId={tenantId} />,
+        },
+      ]}
+    />
   );
 }
+
+const COLUMNS: readonly Column<Request>[] = [
+  {
+    title: TEXT.why,
+    value: ({ message, reason_code: reason }) => message ?? reason,
+    cell: (request) => <Why request={request} />,
+  },
+  { title: TEXT.status, value: ({ status }) => TEXT.statuses[status], cell: (request) => <State request={request} /> },
+  { title: TEXT.asked, at: ({ created_at: at }) => at, cell: (request) => <Times request={request} /> },
+];
 
 /** Links to the form, at the first requested value. */
 function Mend({ request, tenantId }: { request: Request; tenantId: string }) {

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
-import { GRANT, type Grant, isOnAll, namesOf, type Scope } from '../../entities/grant.tsx';
+import { type Grant, namesOf, type Scope } from '../../entities/grant.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { ConfirmCall, FormDialog, instantOf, isPast, localOf, useForm } from '../../forms/form.tsx';
+import { FormDialog, instantOf, isPast, localOf, useForm } from '../../forms/form.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import type { ProvenFact } from '../verify/fact-proof.tsx';
 import ui from '../../ui/ui.module.css';
@@ -11,7 +11,7 @@ import { LogProofDialog } from './log-proof.tsx';
 import { ScopeFields, UntilField } from './make/grant-fields.tsx';
 import { TEXT } from './words.ts';
 
-const OF_GRANT = '/v1/tenants/{tenant_id}/grants/{grant_id}';
+export const OF_GRANT = '/v1/tenants/{tenant_id}/grants/{grant_id}';
 
 interface GrantDialogProps {
   tenantId: string;
@@ -77,22 +77,6 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
 
 function hasSame(one: readonly Scope[], other: readonly Scope[]): boolean {
   return one.length === other.length && one.every((scope) => other.includes(scope));
-}
-
-export function RevokeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
-  const words = TEXT.revoking;
-  const subject = isOnAll(grant) ? GRANT.allSubjects.toLowerCase() : grant.subject_id;
-  return (
-    <ConfirmCall
-      title={words.title(grant.grantee_tenant_id)}
-      confirm={words.confirm}
-      call={apiCall('POST', `${OF_GRANT}/revoke`, { path: { tenant_id: tenantId, grant_id: grant.grant_id } })}
-      changes={[tenantPath(tenantId)]}
-      onClose={onClose}
-    >
-      <p>{words.text(subject, grant.grantee_tenant_id)}</p>
-    </ConfirmCall>
-  );
 }
 
 type Fact = keyof typeof TEXT.proving.facts;

@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { apiCall, useList } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { useMayUseGrants } from '../../app/rights.ts';
 import { GRANTOR, MAY_READ, PURPOSE, UNTIL } from '../../entities/grant.tsx';
 import { grantedSubjectColumn, keyOfSubject, NoGrantsUsed } from '../../entities/subject.tsx';
@@ -16,7 +16,6 @@ export function Held({ tenantId }: { tenantId: string }) {
     path: { tenant_id: tenantId },
     query: { q: q === '' ? undefined : q.slice(0, 128) },
   });
-  const list = useList(mayUse === true ? call : null);
   if (mayUse === false) return <NoGrantsUsed />;
   const text = (
     <>
@@ -27,7 +26,7 @@ export function Held({ tenantId }: { tenantId: string }) {
     <List
       filters={<TextFilter name="find" label={TEXT.heldFind} maxLength={128} placeholder={TEXT.heldFindHint} />}
       caption={TEXT.heldCaption}
-      list={list}
+      call={mayUse === true ? call : null}
       keyOf={keyOfSubject}
       empty={q === '' ? { title: TEXT.noneHeld, text } : { title: TEXT.noneHeldFound }}
       columns={[

@@ -1,12 +1,11 @@
 import type { api } from '@identity-state/client';
-import { apiCall, tenantPath, useAction, useList } from '../../app/api.ts';
+import { apiCall, tenantPath, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller } from '../../app/rights.ts';
 import { GRANTEE, MAY_READ, PURPOSE, UNTIL, untilColumn } from '../../entities/grant.tsx';
 import { whoColumn } from '../../entities/principal.tsx';
-import { useRowActions } from '../../forms/row-actions.tsx';
-import { Notice, Problem } from '../../ui/page.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { List } from '../../forms/list-page.tsx';
+import { Notice } from '../../ui/page.tsx';
 import { TEXT } from './words.ts';
 
 type PendingGrant = api.PendingGrant;
@@ -18,33 +17,22 @@ const PENDING = '/v1/tenants/{tenant_id}/pending-grants';
 export function PendingGrants({ tenantId }: { tenantId: string }) {
   const { subject } = useSession();
   const path = { tenant_id: tenantId };
-  const { items } = useList(apiCall('GET', PENDING, { path }));
-  const action = useAction(tenantPath(tenantId));
+  const list = useList(apiCall('GET', PENDING, { path }));
   const end = (how: 'confirm' | 'cancel') => ({
     label: WORDS[how],
-    isPending: action.isPending,
-    run: ({ grant_id }: PendingGrant) =>
-      action.mutate(apiCall('POST', `${PENDING}/{grant_id}/${how}`, { path: { ...path, grant_id } })),
+    call: ({ grant_id }: PendingGrant) =>
+      apiCall('POST', `${PENDING}/{grant_id}/${how}`, { path: { ...path, grant_id } }),
   });
-  const [actions] = useRowActions<PendingGrant>(TEXT.actions, [
-    {
-      ...end('confirm'),
-      kind: 'danger',
-      nameOf: ({ grantee_tenant_id: grantee }) => WORDS.confirmOf(grantee),
-      isOffered: ({ requested_by: by }) => !isCaller(by, subject),
-    },
-    { ...end('cancel'), nameOf: ({ grantee_tenant_id: grantee }) => WORDS.cancelOf(grantee) },
-  ]);
-  const pending = items.filter(({ status }) => status === 'pending');
-  if (pending.length === 0) return null;
+  const items = list.items.filter(({ status }) => status === 'pending');
+  if (items.length === 0) return null;
   return (
     <Notice tone="warn">
       <p>{WORDS.text}</p>
-      {action.error !== null && <Problem error={action.error} />}
-      <Table
+      <List
         caption={WORDS.caption}
-        items={pending}
+        list={{ ...list, items }}
         keyOf={({ grant_id: id }) => id}
+        empty={null}
         columns={[
           GRANTEE,
           MAY_READ,
@@ -52,7 +40,16 @@ export function PendingGrants({ tenantId }: { tenantId: string }) {
           PURPOSE,
           whoColumn(WORDS.by, (grant: PendingGrant) => grant.requested_by),
           untilColumn(WORDS.confirmBy, (grant: PendingGrant) => grant.confirm_by),
-          actions,
+        ]}
+        changes={[tenantPath(tenantId)]}
+        rowActions={[
+          {
+            ...end('confirm'),
+            kind: 'danger',
+            nameOf: ({ grantee_tenant_id: grantee }) => WORDS.confirmOf(grantee),
+            isOffered: ({ requested_by: by }) => !isCaller(by, subject),
+          },
+          { ...end('cancel'), nameOf: ({ grantee_tenant_id: grantee }) => WORDS.cancelOf(grantee) },
         ]}
       />
     </Notice>

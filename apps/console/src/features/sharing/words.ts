@@ -22,7 +22,6 @@ export const TEXT = {
   findHint: 'Part of its id',
   caption: 'Grants that this tenant issued',
   subjectCaption: 'Grants on this subject',
-  actions: 'Actions',
   change: 'Change',
   changeOf: (grantee: string) => `Change the grant to ${grantee}`,
   revoke: 'Revoke',
@@ -115,7 +114,6 @@ export const TEXT = {
     title: (grantee: string) => `Revoke the grant to ${grantee}?`,
     text: (what: string, grantee: string) =>
       `${grantee} loses access to ${what} through this grant immediately. Other grants to it stay. It keeps what it has already read.`,
-    confirm: 'Revoke',
   },
   proving: {
     title: 'Proof from the log',

@@ -1,15 +1,15 @@
 import { lazy, type ReactNode, Suspense } from 'react';
 import { useTenantId } from '../../app/address.ts';
-import { apiCall, useList } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { useMay, useMayUseGrants } from '../../app/rights.ts';
 import { keyOfSubject, NoGrantsUsed, SUBJECT } from '../../entities/subject.tsx';
 import { ChoiceFilter, FilterField, keyIn, useFilters } from '../../forms/filters.tsx';
+import { List } from '../../forms/list-page.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl } from '../../ui/copy.tsx';
 import { Tab } from '../../ui/link.tsx';
-import { Empty, Loading, Page } from '../../ui/page.tsx';
-import { ListTable } from '../../ui/table/table.tsx';
+import { Loading, Page } from '../../ui/page.tsx';
 import { meaningsOf } from '../search/meanings.ts';
 import { OfferedGrants } from '../tenants/offered-grants.tsx';
 import ui from '../../ui/ui.module.css';
@@ -23,6 +23,7 @@ const Found = lazy(async () => ({ default: (await import('../search/found.tsx'))
 const NewSubject = lazy(async () => ({ default: (await import('./dialogs.tsx')).NewSubject }));
 const ImportSubjects = lazy(async () => ({ default: (await import('./dialogs.tsx')).ImportSubjects }));
 
+const CREATE = 'POST /v1/tenants/{tenant_id}/entity-states, the subject is new';
 const EVIDENCE = { missing: TEXT.missing, carried: TEXT.carried };
 const EXAMPLE = { type: 'organization', subjectId: 'example-corp', name: 'Example Corporation', by: 'me' } as const;
 
@@ -68,7 +69,7 @@ export function SubjectsView() {
 /** Creates and imports subjects, if the role allows it. */
 function Make({ tenantId }: { tenantId: string }) {
   const may = useMay(tenantId);
-  if (!may('POST /v1/tenants/{tenant_id}/entity-states, the subject is new')) return null;
+  if (!may(CREATE)) return null;
   return (
     <>
       <DialogButton kind="primary" label={TEXT.make.title}>
@@ -148,29 +149,21 @@ function SubjectFilters() {
 
 function Own() {
   const tenantId = useTenantId();
+  const may = useMay(tenantId);
   const call = useCalls().own;
-  const list = useList(call);
   const isFiltered = Object.values(call.query ?? {}).some((value) => value !== undefined);
+  const example = <CopyCurl call={firstVersionCall(tenantId, EXAMPLE)} />;
+  const none = may(CREATE)
+    ? { title: TEXT.none, text: TEXT.noneText, children: example }
+    : { title: TEXT.none, text: TEXT.noneReader };
   return (
-    <ListTable
+    <List
       caption={TEXT.caption}
-      list={list}
+      call={call}
       keyOf={keyOfSubject}
       columns={ownColumns(tenantId)}
-      empty={isFiltered ? <Empty title={TEXT.noneOfFilter} /> : <NoSubject />}
+      empty={isFiltered ? { title: TEXT.noneOfFilter } : none}
     />
-  );
-}
-
-function NoSubject() {
-  const tenantId = useTenantId();
-  const may = useMay(tenantId);
-  if (!may('POST /v1/tenants/{tenant_id}/entity-states, the subject is new'))
-    return <Empty title={TEXT.none} text={TEXT.noneReader} />;
-  return (
-    <Empty title={TEXT.none} text={TEXT.noneText}>
-      <CopyCurl call={firstVersionCall(tenantId, EXAMPLE)} />
-    </Empty>
   );
 }
 
@@ -178,7 +171,6 @@ function Granted() {
   const tenantId = useTenantId();
   const mayUse = useMayUseGrants(tenantId);
   const { granted } = useCalls();
-  const list = useList(mayUse === true ? granted : null);
   if (mayUse === false) return <NoGrantsUsed />;
   const text = (
     <>
@@ -186,12 +178,12 @@ function Granted() {
     </>
   );
   return (
-    <ListTable
+    <List
       caption={TEXT.captionGranted}
-      list={list}
+      call={mayUse === true ? granted : null}
       keyOf={(one) => `${one.grant_id}/${keyOfSubject(one)}`}
       columns={grantedColumns(tenantId)}
-      empty={<Empty title={TEXT.noneGranted} text={text} />}
+      empty={{ title: TEXT.noneGranted, text }}
     />
   );
 }

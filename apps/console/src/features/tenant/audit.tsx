@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { api } from '@identity-state/client';
-import { apiCall, useList } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { isPrincipal } from '../../entities/principal-name.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { ChoiceFilter, keyIn, PeriodFilter, TextFilter, useFilters } from '../../forms/filters.tsx';
@@ -22,7 +22,6 @@ export function Audit({ tenantId }: { tenantId: string }) {
   const principalId = isPrincipal(principal) ? principal : undefined;
   const query = { action: keyIn(ACTIONS, action), principal_id: principalId, from, to };
   const isFiltered = Object.values(query).some((value) => value !== undefined);
-  const list = useList(apiCall('GET', '/v1/tenants/{tenant_id}/audit', { path: { tenant_id: tenantId }, query }));
   return (
     <ListSection
       title={TEXT.tabs.audit}
@@ -35,7 +34,7 @@ export function Audit({ tenantId }: { tenantId: string }) {
         </>
       }
       caption={WORDS.caption}
-      list={list}
+      call={apiCall('GET', '/v1/tenants/{tenant_id}/audit', { path: { tenant_id: tenantId }, query })}
       keyOf={keyOfRecord}
       empty={{ title: isFiltered ? WORDS.emptyFiltered : WORDS.empty }}
       columns={AUDIT_COLUMNS}

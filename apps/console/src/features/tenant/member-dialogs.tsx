@@ -2,7 +2,7 @@ import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { type Role, ROLES as ROLE_NAMES } from '../../app/rights.ts';
 import { isPrincipal } from '../../entities/principal-name.ts';
-import { ConfirmCall, FormDialog, patchOf, useForm } from '../../forms/form.tsx';
+import { FormDialog, patchOf, useForm } from '../../forms/form.tsx';
 import { Checkbox, Select, TextField } from '../../ui/field.tsx';
 import ui from '../../ui/ui.module.css';
 import { ROLES, TEXT } from './words.ts';
@@ -11,7 +11,7 @@ type Principal = api.Principal;
 type Kind = Principal['principal_type'];
 
 const WORDS = TEXT.members;
-const OF_MEMBER = '/v1/tenants/{tenant_id}/members/{principal_id}';
+export const OF_MEMBER = '/v1/tenants/{tenant_id}/members/{principal_id}';
 const KINDS: readonly Kind[] = ['human', 'service_account', 'ai_agent'];
 
 /** Returns the roles that the caller may give: up to its own, or all as an account admin. */
@@ -128,20 +128,5 @@ export function ChangeMember({ tenant, member, mayTouchRole, onClose }: ChangeMe
         {form.call === null && WORDS.nothing}
       </p>
     </FormDialog>
-  );
-}
-
-export function RemoveMember(props: { tenantId: string; member: Principal; onClose: () => void }) {
-  const { principal_id: id } = props.member;
-  return (
-    <ConfirmCall
-      title={WORDS.removeTitle(id)}
-      confirm={WORDS.remove}
-      call={apiCall('DELETE', OF_MEMBER, { path: { tenant_id: props.tenantId, principal_id: id } })}
-      changes={[tenantPath(props.tenantId), '/v1/tenants']}
-      onClose={props.onClose}
-    >
-      <p>{WORDS.removeText}</p>
-    </ConfirmCall>
   );
 }

@@ -1,16 +1,16 @@
 import type { api } from '@identity-state/client';
-import { apiCall, useList } from '../../app/api.ts';
+import { apiCall, tenantPath } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { principalName } from '../../entities/principal-name.ts';
 import { Who } from '../../entities/principal.tsx';
 import { ChoiceFilter, keyIn, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { DialogButton, useRowActions } from '../../forms/row-actions.tsx';
+import { DialogButton } from '../../forms/row-actions.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Badge, type Tone } from '../../ui/page.tsx';
 import { badgeColumn } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { AddMember, ChangeMember, RemoveMember } from './member-dialogs.tsx';
+import { AddMember, ChangeMember, OF_MEMBER } from './member-dialogs.tsx';
 import { ROLES, TEXT } from './words.ts';
 
 type Principal = api.Principal;
@@ -25,35 +25,15 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
   const { search, set } = useFilters();
   const may = useMay(tenantId);
   const status = keyIn(SHOWN, search['status']) ?? 'active';
-  const list = useList(
-    apiCall('GET', '/v1/tenants/{tenant_id}/principals', {
-      path: { tenant_id: tenantId },
-      query: { limit: 200, status: status === 'any' ? undefined : status },
-    }),
-  );
+  const call = apiCall('GET', '/v1/tenants/{tenant_id}/principals', {
+    path: { tenant_id: tenantId },
+    query: { limit: 200, status: status === 'any' ? undefined : status },
+  });
   const isAccountAdmin = tenant.tenancy_role === 'account_admin';
   const mayManage = may('PUT /v1/tenants/{tenant_id}/members/{principal_id}') || isAccountAdmin;
   const mayTouchOwners = may('DELETE /v1/tenants/{tenant_id}/members/{principal_id}, the member is a tenant_owner');
   const mayTouch = ({ api_functional_role: role }: Principal): boolean => role !== 'tenant_owner' || mayTouchOwners;
   const isManaged = (member: Principal): boolean => mayManage && member.status !== 'removed';
-  const [actions, dialog] = useRowActions<Principal>(TEXT.actions, [
-    {
-      label: WORDS.change,
-      nameOf: ({ principal_id: id }) => WORDS.changeOf(id),
-      isOffered: (member) => isManaged(member) && (mayTouch(member) || isAccountAdmin),
-      dialog: (member, close) => (
-        <ChangeMember tenant={tenant} member={member} mayTouchRole={mayTouch(member)} onClose={close} />
-      ),
-    },
-    {
-      label: WORDS.remove,
-      nameOf: ({ principal_id: id }) => WORDS.removeOf(id),
-      kind: 'danger',
-      isOffered: (member) =>
-        isManaged(member) && mayTouch(member) && may('DELETE /v1/tenants/{tenant_id}/members/{principal_id}'),
-      dialog: (member, close) => <RemoveMember tenantId={tenantId} member={member} onClose={close} />,
-    },
-  ]);
   return (
     <ListSection
       title={TEXT.tabs.members}
@@ -66,7 +46,7 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
       }
       filters={<ChoiceFilter name="status" label={WORDS.show} options={SHOWN} />}
       caption={WORDS.caption}
-      list={list}
+      call={call}
       keyOf={({ principal_id: id }) => id}
       empty={{ title: WORDS.empty }}
       columns={[
@@ -100,10 +80,30 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
         },
         badgeColumn(WORDS.status, (member: Principal) => member.status, TONES, WORDS.statuses),
         { title: WORDS.since, at: ({ created_at: at }) => at, dayOnly: true },
-        actions,
       ]}
-    >
-      {dialog}
-    </ListSection>
+      changes={[tenantPath(tenantId), '/v1/tenants']}
+      rowActions={[
+        {
+          label: WORDS.change,
+          nameOf: ({ principal_id: id }) => WORDS.changeOf(id),
+          isOffered: (member) => isManaged(member) && (mayTouch(member) || isAccountAdmin),
+          dialog: (member, close) => (
+            <ChangeMember tenant={tenant} member={member} mayTouchRole={mayTouch(member)} onClose={close} />
+          ),
+        },
+        {
+          label: WORDS.remove,
+          nameOf: ({ principal_id: id }) => WORDS.removeOf(id),
+          kind: 'danger',
+          isOffered: (member) =>
+            isManaged(member) && mayTouch(member) && may('DELETE /v1/tenants/{tenant_id}/members/{principal_id}'),
+          question: ({ principal_id: id }) => ({
+            title: WORDS.removeTitle(id),
+            text: WORDS.removeText,
+            call: apiCall('DELETE', OF_MEMBER, { path: { tenant_id: tenantId, principal_id: id } }),
+          }),
+        },
+      ]}
+    />
   );
 }

@@ -3,12 +3,13 @@ import { apiCall, tenantPath, useAction, useList } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
-import { ConfirmCall, FormDialog, instantOf, isPast, MomentField, useForm } from '../../forms/form.tsx';
-import { DialogButton, type RowAction, useRowActions } from '../../forms/row-actions.tsx';
+import { FormDialog, instantOf, isPast, MomentField, useForm } from '../../forms/form.tsx';
+import { List } from '../../forms/list-page.tsx';
+import { DialogButton, type RowAction } from '../../forms/row-actions.tsx';
 import type { ButtonKind } from '../../ui/button.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
-import { Empty, Notice, Section, type Tone } from '../../ui/page.tsx';
-import { badgeColumn, ListTable } from '../../ui/table/table.tsx';
+import { Notice, Section, type Tone } from '../../ui/page.tsx';
+import { badgeColumn } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { TEXT } from './words.ts';
 
@@ -65,36 +66,23 @@ export function OfferTable({ tenantId }: { tenantId: string }) {
   const list = useList(apiCall('GET', OFFERS, { path }));
   const isTo = (offer: Offer): boolean => offer.status === 'pending' && isCaller(offer.to_principal_id, caller);
   const isFrom = (offer: Offer): boolean => offer.status === 'pending' && isCaller(offer.from_principal_id, caller);
-  const answer = (how: Answer): Pick<RowAction<Offer>, 'label' | 'dialog'> => ({
+  const answer = (how: Answer): Pick<RowAction<Offer>, 'label' | 'question'> => ({
     label: WORDS[how],
-    dialog: (offer, close) => (
-      <ConfirmCall
-        title={ANSWERS[how].title}
-        confirm={WORDS[how]}
-        kind={ANSWERS[how].kind}
-        call={apiCall('POST', `${OFFERS}/{offer_id}/${how}`, {
-          path: { ...path, offer_id: offer.transfer_offer_id },
-        })}
-        changes={[tenantPath(tenantId), '/v1/tenants']}
-        onClose={close}
-      >
-        <p>{ANSWERS[how].textOf(tenantId, offer)}</p>
-      </ConfirmCall>
-    ),
+    question: (offer) => ({
+      title: ANSWERS[how].title,
+      kind: ANSWERS[how].kind,
+      text: ANSWERS[how].textOf(tenantId, offer),
+      call: apiCall('POST', `${OFFERS}/{offer_id}/${how}`, { path: { ...path, offer_id: offer.transfer_offer_id } }),
+    }),
   });
-  const [actions, dialog] = useRowActions<Offer>(TEXT.actions, [
-    { ...answer('accept'), kind: 'primary', isOffered: isTo },
-    { ...answer('decline'), isOffered: isTo },
-    { ...answer('cancel'), isOffered: isFrom },
-  ]);
   return (
     <>
       {list.items.some(isTo) && <Notice tone="warn">{WORDS.toYou}</Notice>}
-      <ListTable
+      <List
         caption={WORDS.caption}
         list={list}
         keyOf={({ transfer_offer_id: id }) => id}
-        empty={<Empty title={WORDS.empty} text={WORDS.emptyText} />}
+        empty={{ title: WORDS.empty, text: WORDS.emptyText }}
         columns={[
           { ...whoColumn(WORDS.to, (offer: Offer) => offer.to_principal_id), isHeader: true },
           whoColumn(WORDS.from, (offer: Offer) => offer.from_principal_id),
@@ -107,10 +95,14 @@ export function OfferTable({ tenantId }: { tenantId: string }) {
             value: ({ expires_at: at }) => (at === null ? WORDS.noEnd : null),
             dayOnly: true,
           },
-          actions,
+        ]}
+        changes={[tenantPath(tenantId), '/v1/tenants']}
+        rowActions={[
+          { ...answer('accept'), kind: 'primary', isOffered: isTo },
+          { ...answer('decline'), isOffered: isTo },
+          { ...answer('cancel'), isOffered: isFrom },
         ]}
       />
-      {dialog}
     </>
   );
 }

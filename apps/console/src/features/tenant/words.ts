@@ -66,7 +66,6 @@ export const TEXT = {
   note: (id: string, role: string) => `${id}. You are ${role}.`,
   forAdmins: 'Only a tenant_admin can see this.',
   any: 'Any',
-  actions: 'Actions',
   save: 'Save',
   none: 'none',
   from: 'From',

@@ -1,13 +1,11 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { api } from '@identity-state/client';
 import { apiCall, useAction, useList, useTenants } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
-import { ConfirmCall, Form, useForm } from '../../forms/form.tsx';
-import { useRowActions } from '../../forms/row-actions.tsx';
+import { Form, useForm } from '../../forms/form.tsx';
+import { ListSection } from '../../forms/list-page.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Empty, Page, Problem, Section } from '../../ui/page.tsx';
-import { ListTable } from '../../ui/table/table.tsx';
+import { Page, Section } from '../../ui/page.tsx';
 import Invitations, { MEMBERSHIP, OF_MEMBERSHIPS } from './invitations.tsx';
 import { TEXT } from './words.ts';
 
@@ -33,78 +31,66 @@ function OwnId({ id }: { id: string }) {
 }
 
 function Memberships() {
-  const [actions, dialog] = useRowActions<api.TenantItem>(TEXT.actions, [
-    {
-      label: TEXT.leave,
-      nameOf: ({ name }) => TEXT.leaveOf(name),
-      dialog: ({ tenant_id, name }, close) => (
-        <ConfirmCall
-          title={TEXT.leaveTitle(name)}
-          confirm={TEXT.leave}
-          call={apiCall('POST', `${MEMBERSHIP}/leave`, { path: { tenant_id } })}
-          changes={OF_MEMBERSHIPS}
-          onClose={close}
-        >
-          <p>{TEXT.leaveText}</p>
-        </ConfirmCall>
-      ),
-    },
-  ]);
   return (
-    <Section title={TEXT.tenants}>
-      <ListTable
-        caption={TEXT.tenants}
-        list={useTenants()}
-        keyOf={({ tenant_id: id }) => id}
-        empty={<Empty title={TEXT.none} text={TEXT.noneText} />}
-        columns={[
-          {
-            title: TEXT.name,
-            isHeader: true,
-            value: ({ name }) => name,
-            cell: ({ tenant_id: tenantId, name }) => (
-              <Link to="/t/$tenantId/subjects" params={{ tenantId }}>
-                {name}
-              </Link>
-            ),
-          },
-          { title: TEXT.id, value: ({ tenant_id: id }) => id },
-          { title: TEXT.role, value: ({ role }) => role },
-          actions,
-        ]}
-      />
-      {dialog}
-    </Section>
+    <ListSection
+      title={TEXT.tenants}
+      caption={TEXT.tenants}
+      list={useTenants()}
+      keyOf={({ tenant_id: id }) => id}
+      empty={{ title: TEXT.none, text: TEXT.noneText }}
+      columns={[
+        {
+          title: TEXT.name,
+          isHeader: true,
+          value: ({ name }) => name,
+          cell: ({ tenant_id: tenantId, name }) => (
+            <Link to="/t/$tenantId/subjects" params={{ tenantId }}>
+              {name}
+            </Link>
+          ),
+        },
+        { title: TEXT.id, value: ({ tenant_id: id }) => id },
+        { title: TEXT.role, value: ({ role }) => role },
+      ]}
+      changes={OF_MEMBERSHIPS}
+      rowActions={[
+        {
+          label: TEXT.leave,
+          nameOf: ({ name }) => TEXT.leaveOf(name),
+          question: ({ tenant_id, name }) => ({
+            title: TEXT.leaveTitle(name),
+            text: TEXT.leaveText,
+            call: apiCall('POST', `${MEMBERSHIP}/leave`, { path: { tenant_id } }),
+          }),
+        },
+      ]}
+    />
   );
 }
 
 function Blocked() {
   const list = useList(apiCall('GET', '/v1/blocked-tenants'));
-  const action = useAction(...OF_MEMBERSHIPS);
-  const [actions] = useRowActions<api.BlockedTenant>(TEXT.actions, [
-    {
-      label: TEXT.unblock,
-      nameOf: ({ tenant_id: id }) => TEXT.unblockOf(id),
-      isPending: action.isPending,
-      run: ({ tenant_id }) => action.mutate(apiCall('DELETE', `${MEMBERSHIP}/block`, { path: { tenant_id } })),
-    },
-  ]);
   if (list.items.length === 0) return null;
   return (
-    <Section title={TEXT.blocked}>
-      {action.error !== null && <Problem error={action.error} />}
-      <ListTable
-        caption={TEXT.blocked}
-        list={list}
-        keyOf={({ tenant_id: id }) => id}
-        empty={null}
-        columns={[
-          { title: TEXT.id, isHeader: true, value: ({ tenant_id: id }) => id },
-          { title: TEXT.since, at: ({ blocked_at: at }) => at },
-          actions,
-        ]}
-      />
-    </Section>
+    <ListSection
+      title={TEXT.blocked}
+      caption={TEXT.blocked}
+      list={list}
+      keyOf={({ tenant_id: id }) => id}
+      empty={null}
+      columns={[
+        { title: TEXT.id, isHeader: true, value: ({ tenant_id: id }) => id },
+        { title: TEXT.since, at: ({ blocked_at: at }) => at },
+      ]}
+      changes={OF_MEMBERSHIPS}
+      rowActions={[
+        {
+          label: TEXT.unblock,
+          nameOf: ({ tenant_id: id }) => TEXT.unblockOf(id),
+          call: ({ tenant_id }) => apiCall('DELETE', `${MEMBERSHIP}/block`, { path: { tenant_id } }),
+        },
+      ]}
+    />
   );
 }
 

@@ -6,7 +6,6 @@ export const TEXT = {
   name: 'Name',
   id: 'Tenant',
   role: 'Your role',
-  actions: 'Actions',
   leave: 'Leave',
   leaveOf: (name: string) => `Leave ${name}`,
   leaveTitle: (name: string) => `Leave ${name}?`,

@@ -6,6 +6,7 @@ import { BASE } from '../../app/settings.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { ChoiceFilter, useFilters } from '../../forms/filters.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Fold, FoldedNote } from '../../ui/fold.tsx';
 import { RowLink } from '../../ui/link.tsx';
 import { Answer, Badge, Empty, Page, Problem } from '../../ui/page.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
@@ -48,7 +49,7 @@ function Timeline({ access }: { access: SubjectAccess }) {
   return (
     <Page
       title={TEXT.title}
-      note={TEXT.note}
+      note={<FoldedNote>{TEXT.note}</FoldedNote>}
       call={apiCall('GET', `${OF_SUBJECT}/history`, { path, query: { view: 'header', limit: 200 } })}
     >
       {failed.map(
@@ -162,7 +163,13 @@ function Controls({ range, whole, onRange }: { range: Range; whole: Range; onRan
   ] as const;
   return (
     <div className={styles.controls}>
-      <ChoiceFilter name="basis" label={TEXT.basis} options={{ effective: TEXT.effective, recorded: TEXT.recorded }} />
+      <Fold title={TEXT.basis}>
+        <ChoiceFilter
+          name="basis"
+          label={TEXT.basis}
+          options={{ effective: TEXT.effective, recorded: TEXT.recorded }}
+        />
+      </Fold>
       <div className={styles.buttons}>
         {actions.map(([label, sign, next]) => (
           <Button key={label} aria-label={label} title={label} onClick={() => onRange(next())}>

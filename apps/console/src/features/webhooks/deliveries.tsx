@@ -2,7 +2,6 @@ import { useEffect } from 'react';
 import { apiCall, useInvalidate, useWholeList } from '../../app/api.ts';
 import { ChoiceFilter, keyIn, PeriodFilter, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { useRowActions } from '../../forms/row-actions.tsx';
 import { Badge } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
@@ -32,13 +31,6 @@ export function Deliveries({ subscriptionId }: { subscriptionId: string }) {
   const call = apiCall('GET', `${OF_SUBSCRIPTION}/deliveries`, { path, query: { ...query, limit: 200 } });
   const list = useWholeList(call, MOST);
   useReloadWhenDue(subscriptionId, list.items, list.dataUpdatedAt);
-  const [actions] = useRowActions<Delivery>(TEXT.open, [
-    {
-      label: TEXT.open,
-      nameOf: ({ event_type: type }) => TEXT.openOf(type),
-      run: ({ delivery_id: id }) => push({ delivery: id }),
-    },
-  ]);
   return (
     <ListSection
       title={TEXT.deliveries}
@@ -54,7 +46,15 @@ export function Deliveries({ subscriptionId }: { subscriptionId: string }) {
       list={list}
       keyOf={({ delivery_id: id }) => id}
       empty={isFiltered ? { title: TEXT.noneFits } : { title: TEXT.noDeliveries, text: TEXT.noDeliveriesText }}
-      columns={[...COLUMNS, actions]}
+      columns={COLUMNS}
+      actionsTitle={TEXT.open}
+      rowActions={[
+        {
+          label: TEXT.open,
+          nameOf: ({ event_type: type }) => TEXT.openOf(type),
+          run: ({ delivery_id: id }) => push({ delivery: id }),
+        },
+      ]}
     />
   );
 }

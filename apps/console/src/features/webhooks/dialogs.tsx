@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type ApiCall, apiCall, useAction } from '../../app/api.ts';
-import { type Action, ConfirmCall, FormDialog, useForm } from '../../forms/form.tsx';
+import { type Action, FormDialog, useForm } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
@@ -168,36 +168,5 @@ export function RotateSecret({ subscription, onClose }: SubscriptionDialogProps)
         onChange={(event) => setGrace(event.target.value)}
       />
     </Confirm>
-  );
-}
-
-export function EndSubscription(props: SubscriptionDialogProps & { onDone: () => void }) {
-  const { subscription, ...rest } = props;
-  const words = TEXT.ending;
-  return (
-    <ConfirmCall
-      title={words.title}
-      confirm={words.confirm}
-      call={apiCall('DELETE', OF_SUBSCRIPTION, pathTo(subscription))}
-      changes={[SUBSCRIPTIONS]}
-      {...rest}
-    >
-      <p>{words.text(subscription.target_url)}</p>
-    </ConfirmCall>
-  );
-}
-
-export function DisableSubscription({ subscription, onClose }: SubscriptionDialogProps) {
-  const words = TEXT.disabling;
-  return (
-    <ConfirmCall
-      title={words.title}
-      confirm={words.confirm}
-      call={apiCall('PATCH', OF_SUBSCRIPTION, { ...pathTo(subscription), body: { status: 'disabled' } })}
-      changes={[SUBSCRIPTIONS]}
-      onClose={onClose}
-    >
-      <p>{words.text}</p>
-    </ConfirmCall>
   );
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useTenantId } from '../../app/address.ts';
-import { apiCall, useList } from '../../app/api.ts';
+import { apiCall } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { ListPage } from '../../forms/list-page.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
@@ -16,7 +16,6 @@ export function WebhooksView() {
   const tenantId = useTenantId();
   const may = useMay(tenantId);
   const call = apiCall('GET', SUBSCRIPTIONS, { query: { tenant_id: tenantId, limit: PAGE_SIZE } });
-  const list = useList(call);
   return (
     <ListPage
       title={TEXT.title}
@@ -30,7 +29,6 @@ export function WebhooksView() {
         )
       }
       caption={TEXT.caption}
-      list={list}
       keyOf={({ subscription_id: id }) => id}
       empty={{ title: TEXT.none, text: TEXT.noneText }}
       columns={[

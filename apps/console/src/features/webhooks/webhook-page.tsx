@@ -1,9 +1,9 @@
-import { type ReactNode, useState } from 'react';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useTenantId } from '../../app/address.ts';
 import { apiCall, useAction, useGet } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { useFilters } from '../../forms/filters.tsx';
+import { ConfirmButton, DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Hash } from '../../ui/copy.tsx';
 import { Answer, Badge, Facts, Notice, Page, Problem, Section } from '../../ui/page.tsx';
@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { Deliveries } from './deliveries.tsx';
 import { DeliveryDialog } from './delivery-dialog.tsx';
-import { ChangeSubscription, DisableSubscription, EndSubscription, RotateSecret } from './dialogs.tsx';
+import { ChangeSubscription, RotateSecret } from './dialogs.tsx';
 import { Replay } from './replay.tsx';
 import { SubscriptionStatus } from './status.tsx';
 import { OF_SUBSCRIPTION, type Subscription, subscriptionPath, SUBSCRIPTIONS } from './webhooks.ts';
@@ -45,7 +45,7 @@ export function WebhookView() {
         <DeliveryDialog
           subscriptionId={subscriptionId}
           deliveryId={deliveryId}
-          mayRedeliver={may('POST /v1/webhook-subscriptions/{subscription_id}/deliveries/{delivery_id}/redeliver')}
+          mayRedeliver={may(`POST ${OF_SUBSCRIPTION}/deliveries/{delivery_id}/redeliver`)}
           onClose={() => push({ delivery: '' })}
         />
       )}
@@ -53,53 +53,13 @@ export function WebhookView() {
   );
 }
 
-type Open = 'change' | 'rotate' | 'disable' | 'end' | 'replay';
-
 function About({ tenantId, subscription }: { tenantId: string; subscription: Subscription }) {
-  const may = useMay(tenantId);
-  const path = { subscription_id: subscription.subscription_id };
-  const [open, setOpen] = useState<Open | null>(null);
   const test = useAction(subscriptionPath(subscription.subscription_id));
   const enable = useAction(SUBSCRIPTIONS);
-  const isActive = subscription.status === 'active';
-  const mayChange = may('PATCH /v1/webhook-subscriptions/{subscription_id}');
-  const opener = (what: Open, isDanger = false): ReactNode => (
-    <Button small kind={isDanger ? 'danger' : 'normal'} onClick={() => setOpen(what)}>
-      {TEXT[what]}
-    </Button>
-  );
   return (
     <Section
       title={TEXT.subscription}
-      actions={
-        <>
-          {isActive && may('POST /v1/webhook-subscriptions/{subscription_id}/test') && (
-            <Button
-              small
-              kind="primary"
-              isPending={test.isPending}
-              onClick={() => test.mutate(apiCall('POST', `${OF_SUBSCRIPTION}/test`, { path }))}
-            >
-              {TEXT.test}
-            </Button>
-          )}
-          {isActive && may('POST /v1/webhook-subscriptions/{subscription_id}/deliveries/replay') && opener('replay')}
-          {mayChange && opener('change')}
-          {may('POST /v1/webhook-subscriptions/{subscription_id}/rotate-secret') && opener('rotate')}
-          {mayChange && isActive && opener('disable')}
-          {mayChange && !isActive && (
-            <Button
-              small
-              kind="primary"
-              isPending={enable.isPending}
-              onClick={() => enable.mutate(apiCall('PATCH', OF_SUBSCRIPTION, { path, body: { status: 'active' } }))}
-            >
-              {TEXT.enable}
-            </Button>
-          )}
-          {may('DELETE /v1/webhook-subscriptions/{subscription_id}') && opener('end', true)}
-        </>
-      }
+      actions={<Actions tenantId={tenantId} subscription={subscription} test={test} enable={enable} />}
     >
       <div className={ui.stack}>
         <SubscriptionFacts subscription={subscription} />
@@ -107,8 +67,82 @@ function About({ tenantId, subscription }: { tenantId: string; subscription: Sub
         {test.error !== null && <Problem error={test.error} />}
         {enable.error !== null && <Problem error={enable.error} />}
       </div>
-      {open !== null && <SubscriptionDialog open={open} subscription={subscription} onClose={() => setOpen(null)} />}
     </Section>
+  );
+}
+
+interface ActionsProps {
+  tenantId: string;
+  subscription: Subscription;
+  test: ReturnType<typeof useAction>;
+  enable: ReturnType<typeof useAction>;
+}
+
+/** Offers what the role allows on an active or a disabled subscription. */
+function Actions({ tenantId, subscription, test, enable }: ActionsProps) {
+  const navigate = useNavigate();
+  const may = useMay(tenantId);
+  const { subscription_id, status, target_url: url } = subscription;
+  const path = { subscription_id };
+  const isActive = status === 'active';
+  const mayChange = may(`PATCH ${OF_SUBSCRIPTION}`);
+  return (
+    <>
+      {isActive && may(`POST ${OF_SUBSCRIPTION}/test`) && (
+        <Button
+          small
+          kind="primary"
+          isPending={test.isPending}
+          onClick={() => test.mutate(apiCall('POST', `${OF_SUBSCRIPTION}/test`, { path }))}
+        >
+          {TEXT.test}
+        </Button>
+      )}
+      {isActive && may(`POST ${OF_SUBSCRIPTION}/deliveries/replay`) && (
+        <DialogButton small label={TEXT.replay}>
+          {(close) => <Replay subscriptionId={subscription_id} onClose={close} />}
+        </DialogButton>
+      )}
+      {mayChange && (
+        <DialogButton small label={TEXT.change}>
+          {(close) => <ChangeSubscription subscription={subscription} onClose={close} />}
+        </DialogButton>
+      )}
+      {may(`POST ${OF_SUBSCRIPTION}/rotate-secret`) && (
+        <DialogButton small label={TEXT.rotate}>
+          {(close) => <RotateSecret subscription={subscription} onClose={close} />}
+        </DialogButton>
+      )}
+      {mayChange && isActive && (
+        <ConfirmButton
+          label={TEXT.disable}
+          {...TEXT.disabling}
+          call={apiCall('PATCH', OF_SUBSCRIPTION, { path, body: { status: 'disabled' } })}
+          changes={[SUBSCRIPTIONS]}
+        />
+      )}
+      {mayChange && !isActive && (
+        <Button
+          small
+          kind="primary"
+          isPending={enable.isPending}
+          onClick={() => enable.mutate(apiCall('PATCH', OF_SUBSCRIPTION, { path, body: { status: 'active' } }))}
+        >
+          {TEXT.enable}
+        </Button>
+      )}
+      {may(`DELETE ${OF_SUBSCRIPTION}`) && (
+        <ConfirmButton
+          label={TEXT.end}
+          kind="danger"
+          {...TEXT.ending}
+          text={TEXT.ending.text(url)}
+          call={apiCall('DELETE', OF_SUBSCRIPTION, { path })}
+          changes={[SUBSCRIPTIONS]}
+          onDone={() => void navigate({ to: '/t/$tenantId/webhooks', params: { tenantId } })}
+        />
+      )}
+    </>
   );
 }
 
@@ -138,32 +172,4 @@ function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
       ]}
     />
   );
-}
-
-interface SubscriptionDialogProps {
-  open: Open;
-  subscription: Subscription;
-  onClose: () => void;
-}
-
-function SubscriptionDialog({ open, ...props }: SubscriptionDialogProps) {
-  const tenantId = useTenantId();
-  const navigate = useNavigate();
-  switch (open) {
-    case 'change':
-      return <ChangeSubscription {...props} />;
-    case 'rotate':
-      return <RotateSecret {...props} />;
-    case 'disable':
-      return <DisableSubscription {...props} />;
-    case 'replay':
-      return <Replay subscriptionId={props.subscription.subscription_id} onClose={props.onClose} />;
-    case 'end':
-      return (
-        <EndSubscription
-          {...props}
-          onDone={() => void navigate({ to: '/t/$tenantId/webhooks', params: { tenantId } })}
-        />
-      );
-  }
 }
