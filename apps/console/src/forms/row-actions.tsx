@@ -131,31 +131,3 @@ export function DialogButton({ label, children, ...button }: DialogButtonProps) 
     </>
   );
 }
-
-interface ConfirmButtonProps {
-  label: string;
-  kind?: ButtonKind;
-  title: string;
-  text: ReactNode;
-  /** The label of the button that sends the call. */
-  confirm: string;
-  call: ApiCall;
-  /** The paths whose queries are reloaded. */
-  changes: readonly string[];
-  onDone?: () => void;
-}
-
-/** A button that sends a call after a question. */
-export function ConfirmButton({ label, kind = 'normal', text, ...question }: ConfirmButtonProps) {
-  return (
-    <DialogButton small kind={kind} label={label}>
-      {(close) => (
-        <Suspense>
-          <ConfirmCall {...question} onClose={close}>
-            <p>{text}</p>
-          </ConfirmCall>
-        </Suspense>
-      )}
-    </DialogButton>
-  );
-}
