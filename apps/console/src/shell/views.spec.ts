@@ -121,7 +121,7 @@ const VIEWS: readonly View[] = [
     view: '/t/acme/sharing',
     route: `GET ${TENANT}/grants`,
     data: [
-      /1 ?Live ?0 ?Ends within 30 days ?0 ?Expired ?0 ?Revoked/,
+      /1 ?Live ?0 ?Not started ?0 ?Ends within 30 days ?0 ?Expired ?0 ?Revoked/,
       'beta Acme Corporation AG acme-corp Live Latest No end none stated',
     ],
     empty: 'Nothing is shared yet',

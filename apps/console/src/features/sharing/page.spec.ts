@@ -90,6 +90,8 @@ describe('sharing', () => {
       grantee_tenant_id: 'beta',
       subject_type: '*',
       subject_id: '*',
+      paths: null,
+      starts_at: null,
       scopes: ['read_latest'],
       expires_at: null,
       purpose: null,
@@ -313,5 +315,5 @@ it('what is held is found by how its name begins', async () => {
 it('a grant that ends soon is told apart', async () => {
   answerItem(`GET ${TENANT}/grants`, { expires_at: new Date(Date.now() + 86_400_000).toISOString() });
   await open(PAGE);
-  await see(/1 ?Live ?1 ?Ends within 30 days/);
+  await see(/1 ?Live ?0 ?Not started ?1 ?Ends within 30 days/);
 });
