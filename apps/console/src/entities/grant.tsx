@@ -34,6 +34,9 @@ export const GRANT = {
   allSubjectsNote: 'Existing and future subjects',
   mayRead: 'May read',
   everything: 'Everything',
+  parts: 'Only:',
+  moreParts: (count: number) => `and ${count} more`,
+  from: 'from',
   until: 'Until',
   noEnd: 'No end',
   purpose: 'Purpose',
@@ -60,6 +63,8 @@ const SOON_MS = 30 * 86_400_000;
 /** An end nearer than this is shown with its time. */
 const HOURS_COUNT_MS = 3 * 86_400_000;
 const SHORT = 32;
+/** The number of paths of a grant that a table shows. */
+const PARTS_SHOWN = 3;
 const TONES: Readonly<Record<GrantStatus, Tone>> = {
   live: 'good',
   scheduled: 'plain',
@@ -84,6 +89,11 @@ export function hasStatus(grant: Grant, wanted: string | undefined): boolean {
   return wanted === undefined || statusOf(grant) === wanted || (wanted === 'live' && grant.status === 'active');
 }
 
+/** Returns whether a grant is live, or will be. */
+export function isRunning({ status }: Pick<Grant, 'status'>): boolean {
+  return status === 'active' || status === 'scheduled';
+}
+
 export function isOnAll({ subject_type: type }: Pick<Grant, 'subject_type'>): boolean {
   return type === '*';
 }
@@ -93,8 +103,8 @@ export function subjectText({ subject_id: id, ...of }: Pick<Grant, 'subject_type
   return isOnAll(of) ? GRANT.allSubjects : id;
 }
 
-export function Scopes({ scopes }: { scopes: readonly Scope[] }) {
-  if (scopes.length === SCOPE_NAMES.length) {
+function Scopes({ scopes, isWhole }: { scopes: readonly Scope[]; isWhole: boolean }) {
+  if (isWhole && scopes.length === SCOPE_NAMES.length) {
     return (
       <span title={namesOf(scopes)}>
         <Badge tone="accent">{GRANT.everything}</Badge>
@@ -149,11 +159,39 @@ export function subjectColumn(tenantId: string): Column<Pick<Grant, 'subject_typ
   return { title: GRANT.subject, value: subjectText, cell: (item) => <GrantedOn tenantId={tenantId} of={item} /> };
 }
 
-export const MAY_READ: Column<{ scopes: readonly Scope[] }> = {
+interface Readable {
+  readonly scopes: readonly Scope[];
+  /** Null for everything. */
+  readonly paths: readonly string[] | null;
+  readonly starts_at?: string | null;
+}
+
+/** The column of what a grant shows, and from when if it has not started. */
+export const MAY_READ: Column<Readable> = {
   title: GRANT.mayRead,
-  value: ({ scopes }) => namesOf(scopes),
-  cell: ({ scopes }) => <Scopes scopes={scopes} />,
+  value: ({ scopes, paths }) => namesOf(scopes) + (paths === null ? '' : `. ${GRANT.parts} ${paths.join(', ')}`),
+  cell: (grant) => <MayRead {...grant} />,
 };
+
+function MayRead({ scopes, paths, starts_at: start }: Readable) {
+  const isLater = typeof start === 'string' && Date.parse(start) > Date.now();
+  return (
+    <>
+      <Scopes scopes={scopes} isWhole={paths === null} />
+      {paths !== null && (
+        <div className={ui.quiet} title={paths.join('\n')}>
+          {GRANT.parts} {paths.slice(0, PARTS_SHOWN).join(', ')}{' '}
+          {paths.length > PARTS_SHOWN && GRANT.moreParts(paths.length - PARTS_SHOWN)}
+        </div>
+      )}
+      {isLater && (
+        <div className={ui.quiet}>
+          {GRANT.from} <Time at={start} />
+        </div>
+      )}
+    </>
+  );
+}
 
 /** Returns the column of an end. No end is an end too. */
 export function untilColumn<T>(title: string, endOf: (item: T) => string | null): Column<T> {

@@ -3,12 +3,15 @@ import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { type Grant, namesOf, type Scope } from '../../entities/grant.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { FormDialog, instantOf, isPast, localOf, useForm } from '../../forms/form.tsx';
+import { FormDialog, instantOf, localOf, useForm } from '../../forms/form.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import type { ProvenFact } from '../verify/fact-proof.tsx';
 import ui from '../../ui/ui.module.css';
 import { LogProofDialog } from './log-proof.tsx';
-import { ScopeFields, UntilField } from './make/grant-fields.tsx';
+import { ScopeFields, StartField, UntilField } from './make/grant-fields.tsx';
+import { faultsOfPeriod } from './make/grants-to-make.ts';
+import { faultOfPaths, pathsOf } from './make/parts.ts';
+import { PartsField } from './make/parts-field.tsx';
 import { TEXT } from './words.ts';
 
 export const OF_GRANT = '/v1/tenants/{tenant_id}/grants/{grant_id}';
@@ -19,11 +22,27 @@ interface GrantDialogProps {
   onClose: () => void;
 }
 
+interface ChangeValues extends Record<string, string | boolean | readonly string[]> {
+  readonly scopes: readonly Scope[];
+  readonly isPart: boolean;
+  /** One path on each line. */
+  readonly paths: string;
+  readonly start: string;
+  readonly until: string;
+  readonly purpose: string;
+  readonly reason: string;
+}
+
 /** Narrows or extends a grant. Sends only the changed members. */
 export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
   const words = TEXT.patch;
-  const start: { scopes: readonly Scope[]; until: string; purpose: string; reason: string } = {
+  const before = (grant.paths ?? []).join('\n');
+  const isScheduled = grant.status === 'scheduled';
+  const start: ChangeValues = {
     scopes: grant.scopes,
+    isPart: grant.paths !== null,
+    paths: before,
+    start: isScheduled ? localOf(grant.starts_at) : '',
     until: localOf(grant.expires_at),
     purpose: grant.purpose ?? '',
     reason: '',
@@ -31,13 +50,21 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
   const form = useForm({
     start,
     action: useAction<Grant>(tenantPath(tenantId)),
-    callOf: ({ scopes, until, purpose, reason }) => {
+    callOf: ({ scopes, isPart, paths, start: from, until, purpose, reason }) => {
+      const parts = isPart ? pathsOf(paths) : null;
       const body: api.ChangeGrantBody = {
         ...(hasSame(scopes, grant.scopes) ? {} : { scopes: [...scopes] }),
+        ...(JSON.stringify(parts) === JSON.stringify(grant.paths) ? {} : { paths: parts }),
+        ...(from === start.start ? {} : { starts_at: instantOf(from) }),
         ...(until === localOf(grant.expires_at) ? {} : { expires_at: instantOf(until) }),
         ...(purpose.trim() === (grant.purpose ?? '') ? {} : { purpose: purpose.trim() === '' ? null : purpose.trim() }),
       };
-      const isWrong = scopes.length === 0 || (body.expires_at !== undefined && isPast(until));
+      const faults = faultsOfPeriod({ start: from, until });
+      const isWrong =
+        scopes.length === 0 ||
+        (parts !== null && faultOfPaths(parts) !== undefined) ||
+        (body.starts_at !== undefined && faults.startFault !== undefined) ||
+        (body.expires_at !== undefined && faults.untilFault !== undefined);
       if (isWrong || Object.keys(body).length === 0) return null;
       return apiCall('PATCH', OF_GRANT, {
         path: { tenant_id: tenantId, grant_id: grant.grant_id },
@@ -46,11 +73,10 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
     },
     onDone: onClose,
   });
-  const { scopes, until, purpose } = form.values;
+  const { scopes, isPart, paths, start: from, until } = form.values;
+  const { startFault, untilFault } = faultsOfPeriod({ start: from, until });
   const taken = grant.scopes.filter((scope) => !scopes.includes(scope));
   const added = scopes.filter((scope) => !grant.scopes.includes(scope));
-  const isEndChanged = until !== localOf(grant.expires_at);
-  const isChanged = taken.length + added.length > 0 || isEndChanged || purpose.trim() !== (grant.purpose ?? '');
   return (
     <FormDialog
       title={words.title(grant.grantee_tenant_id)}
@@ -60,15 +86,30 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
       onClose={onClose}
     >
       <ScopeFields value={scopes} onChange={(value) => form.set({ scopes: value })} />
+      <PartsField
+        tenantId={tenantId}
+        of={grant.subject_type === '*' ? null : { type: grant.subject_type, id: grant.subject_id }}
+        isPart={isPart}
+        paths={paths}
+        fault={isPart && paths !== '' ? faultOfPaths(pathsOf(paths)) : undefined}
+        onChange={form.set}
+      />
+      {isScheduled && (
+        <StartField
+          value={from}
+          onChange={(value) => form.set({ start: value })}
+          fault={from === start.start ? undefined : startFault}
+        />
+      )}
       <UntilField
         value={until}
         onChange={(value) => form.set({ until: value })}
-        fault={isEndChanged && isPast(until) ? TEXT.make.past : undefined}
+        fault={until === start.until ? undefined : untilFault}
       />
       <TextField label={TEXT.make.purpose} maxLength={500} {...form.text('purpose')} />
       <TextField label={words.reason} hint={words.reasonHint} maxLength={500} {...form.text('reason')} />
       <p className={ui.quiet} role="status">
-        {!isChanged && words.nothing} {taken.length > 0 && words.narrower(namesOf(taken))}{' '}
+        {form.call === null && words.nothing} {taken.length > 0 && words.narrower(namesOf(taken))}{' '}
         {added.length > 0 && words.wider(namesOf(added))}
       </p>
     </FormDialog>

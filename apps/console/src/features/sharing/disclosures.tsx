@@ -7,7 +7,7 @@ import { PeriodFilter, TextFilter } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { Hash } from '../../ui/copy.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
-import type { Column } from '../../ui/table/table.tsx';
+import { type Column, orQuiet } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { TEXT } from './words.ts';
 
@@ -115,6 +115,7 @@ function columnsOf(readerId: string | null): Column<Disclosure>[] {
       title: TEXT.versions,
       value: ({ from_version: from, to_version: to }) => (from === to ? from : `${from} – ${to}`),
     },
+    orQuiet(TEXT.parts.shown, ({ paths }: Disclosure) => paths?.join(', '), GRANT.everything),
     { title: TEXT.via, value: ({ via }) => TEXT.vias[via] },
     {
       title: TEXT.request,

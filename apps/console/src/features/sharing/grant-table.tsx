@@ -5,6 +5,7 @@ import {
   type Grant,
   GRANTEE,
   isOnAll,
+  isRunning,
   MAY_READ,
   PURPOSE,
   STATUS,
@@ -23,11 +24,11 @@ interface GrantTableProps {
   caption: string;
 }
 
-/** Lists grants with their actions: change or revoke a live grant, and show its proof. */
+/** Lists grants with their actions: change or revoke a live or scheduled grant, and show its proof. */
 export function GrantTable({ tenantId, grants, list, caption }: GrantTableProps) {
   const may = useMay(tenantId);
   const onLive = (grant: Grant, route: '' | '/revoke'): boolean =>
-    grant.status === 'active' && may(route === '' ? `PATCH ${OF_GRANT}` : `POST ${OF_GRANT}${route}`);
+    isRunning(grant) && may(route === '' ? `PATCH ${OF_GRANT}` : `POST ${OF_GRANT}${route}`);
   return (
     <List
       caption={caption}

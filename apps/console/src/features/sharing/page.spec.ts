@@ -14,6 +14,8 @@ import {
   rows,
   see,
   sends,
+  unsee,
+  waitFor,
 } from '../../testing/page.tsx';
 
 const TENANT = '/v1/tenants/{tenant_id}';
@@ -157,6 +159,49 @@ describe('sharing', () => {
     await see(words, 'Enter at least one tenant');
     await press('Share');
     expect(api.sent()).toEqual([]);
+  });
+
+  it('shares what is ticked, and shows what the grantee will see of it', async () => {
+    await open(SUBJECT_PAGE);
+    await press('Share');
+    await fill('Who may read', 'beta');
+    await check(/^Only some attributes/);
+    await see('Tick at least one attribute');
+    await check(/^legal_name/);
+    await see('What they will see', '"legal_name": "Acme Corporation AG"', '"source": "commercial register"');
+    await unsee('"legal_form": "AG"');
+    await check(/^identifiers/);
+    await see('"lei": "529900T8BM49AURSDO55"', 'This creates one grant.');
+    await fill('From when', '2998-01-01T00:00:00');
+    await press('Share');
+    const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
+    await sends([
+      'POST',
+      GRANTS,
+      {
+        grantee_tenant_id: 'beta',
+        ...subject,
+        scopes: ['read_latest'],
+        paths: ['/attributes/identifiers', '/attributes/legal/legal_name'],
+        starts_at: new Date('2998-01-01T00:00:00').toISOString(),
+      },
+    ]);
+  });
+
+  it('shows the parts and the start of a grant, and changes both before it starts', async () => {
+    const [start, paths] = ['2998-01-01T00:00:00.000Z', ['/attributes/identifiers', '/attributes/legal']];
+    answerItem(`GET ${TENANT}/grants`, { status: 'scheduled', starts_at: start, paths });
+    await open(PAGE);
+    await see(`Not started Latest Only: /attributes/identifiers, /attributes/legal from ${start}`);
+    await press('Change the grant to beta');
+    await check(/^legal_form/);
+    await press('Change');
+    await sends(['PATCH', GRANT, { paths: ['/attributes/identifiers', '/attributes/legal/legal_name'] }]);
+    await press('Change the grant to beta');
+    await check(/^The whole version/);
+    await fill('From when', '');
+    await press('Change');
+    await waitFor(() => expect(api.sent().at(-1)).toEqual(['PATCH', GRANT, { paths: null, starts_at: null }]));
   });
 
   it('finds a subject by its name', async () => {

@@ -57,6 +57,9 @@ describe('what the form of grants wants', () => {
     isAll: false,
     subjects: 'organization/a',
     scopes: ['read_latest'],
+    isPart: false,
+    paths: '',
+    start: '',
     until: '',
     purpose: '',
   } as const;
@@ -93,6 +96,9 @@ describe('what the form of grants wants', () => {
     [{ subjects: 'company/a' }, []],
     [{ until: '2000-01-01T00:00' }, []],
     [{ until: 'x' }, []],
+    [{ isPart: true }, []],
+    [{ isPart: true, paths: 'legal' }, []],
+    [{ start: '2999-01-01T00:00', until: '2998-01-01T00:00' }, []],
   ])('of %j', (changes, expected) => {
     expect(each(changes)).toEqual(expected);
   });
@@ -101,15 +107,26 @@ describe('what the form of grants wants', () => {
     [{ grantees: '-beta' }, 'granteeFault'],
     [{ subjects: 'x' }, 'subjectFault'],
     [{ until: '2000-01-01T00:00' }, 'untilFault'],
+    [{ start: '2000-01-01T00:00' }, 'startFault'],
+    [{ start: '2999-01-01T00:00', until: '2999-01-01T00:00' }, 'startFault'],
+    [{ isPart: true }, 'pathsFault'],
   ] as const)('says what is wrong with %j', (changes, fault) => {
     const faults = Object.entries(wantedOf({ ...form, ...changes })).filter(([name]) => name.endsWith('Fault'));
     expect(faults.flatMap(([name, value]) => (value === undefined ? [] : [name]))).toEqual([fault]);
   });
 
-  it('sends the end and the purpose where they are named', () => {
-    const until = '2999-01-01T00:00';
-    const [body] = wantedOf({ ...form, until, purpose: ' Loan ' }).bodies;
-    expect(body).toMatchObject({ expires_at: new Date(until).toISOString(), purpose: 'Loan', scopes: ['read_latest'] });
+  it('sends the paths, the start, the end and the purpose where they are named', () => {
+    const [start, until] = ['2998-01-01T00:00', '2999-01-01T00:00'];
+    const paths = '/attributes/legal\n/attributes/contact';
+    const [body] = wantedOf({ ...form, isPart: true, paths, start, until, purpose: ' Loan ' }).bodies;
+    expect(body).toMatchObject({
+      paths: ['/attributes/contact', '/attributes/legal'],
+      starts_at: new Date(start).toISOString(),
+      expires_at: new Date(until).toISOString(),
+      purpose: 'Loan',
+      scopes: ['read_latest'],
+    });
+    expect(Object.keys(wantedOf({ ...form, paths }).bodies[0] ?? {})).not.toContain('paths');
   });
 });
 

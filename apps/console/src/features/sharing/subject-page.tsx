@@ -4,7 +4,7 @@ import type { SubjectType } from '@identity-state/client';
 import { OF_SUBJECT, type SubjectAddress, useSubject } from '../../app/address.ts';
 import { apiCall, useGet, useList, useWholeList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { GRANTOR, isOnAll, MAY_READ, MOST_GRANTS, PURPOSE, statusOf, UNTIL } from '../../entities/grant.tsx';
+import { GRANTOR, isOnAll, isRunning, MAY_READ, MOST_GRANTS, PURPOSE, statusOf, UNTIL } from '../../entities/grant.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { Answer, Empty, Notice, Page, Section } from '../../ui/page.tsx';
@@ -99,8 +99,9 @@ function Readers({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boole
   const onAll = useWholeList(isAdmin ? null : issued({ subject_type: '*' }), MOST_GRANTS);
   const grants = isAdmin ? list.items : [...onAll.items.filter(isOnAll), ...list.items];
   const live = grants.filter(({ status }) => status === 'active');
-  const over = grants.filter(({ status }) => status !== 'active');
-  const visible = isAll ? [...live, ...over] : live;
+  const running = [...live, ...grants.filter(({ status }) => status === 'scheduled')];
+  const over = grants.filter((grant) => !isRunning(grant));
+  const visible = isAll ? [...running, ...over] : running;
   return (
     <Section
       title={TEXT.who}

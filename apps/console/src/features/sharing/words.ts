@@ -78,6 +78,10 @@ export const TEXT = {
     noTenant: (id: string) => `${id} is not a tenant id`,
     tooMany: (most: number) => `At most ${COUNT.format(most)} grants at once.`,
     past: 'The end must be in the future.',
+    start: 'From when',
+    startHint: 'In your time zone. If empty, the grant starts at once.',
+    startPast: 'The start must be in the future.',
+    startLate: 'The start must be before the end.',
     made: (count: number) => (count === 1 ? 'One grant was created.' : `${COUNT.format(count)} grants were created.`),
     waiting: (count: number) =>
       count === 1
@@ -89,6 +93,25 @@ export const TEXT = {
     why: 'Why',
     again: 'Try these again',
     close: 'Close',
+  },
+  parts: {
+    legend: 'Which parts',
+    shown: 'Parts',
+    whole: 'The whole version',
+    some: 'Only some attributes',
+    tree: 'Attributes of the latest version',
+    treeOf: (subject: string) =>
+      `The latest version of ${subject}. A ticked group includes attributes that are added to it later.`,
+    open: (name: string) => `Show the members of ${name}`,
+    more: (count: number) => `${COUNT.format(count)} more members. Enter their paths below.`,
+    paths: 'Paths',
+    pathsHint: 'One JSON Pointer on each line, for example /attributes/legal. A list is shared as a whole.',
+    preview: 'What they will see',
+    noSubject: 'Enter a subject above to choose from its attributes.',
+    none: 'Tick at least one attribute, or share the whole version.',
+    tooMany: (count: number, most: number) =>
+      `${COUNT.format(count)} paths are more than ${COUNT.format(most)}. Tick groups instead of single attributes.`,
+    noPath: (path: string) => `${path} is not a path. Begin with /attributes/, and write ~ as ~0 and / as ~1 in names.`,
   },
   pending: {
     text: 'A second human must confirm these grants on all subjects within a day. Until then they give no rights.',

@@ -33,15 +33,29 @@ export function ScopeFields({ value, onChange }: ScopeFieldsProps) {
   );
 }
 
-interface UntilFieldProps {
-  /** A `datetime-local` value; empty for no end. */
+interface MomentProps {
+  /** A `datetime-local` value; empty for none. */
   value: string;
   onChange: (value: string) => void;
   fault?: string | undefined;
 }
 
+/** Chooses the start of a grant. */
+export function StartField({ value, onChange, fault }: MomentProps) {
+  return (
+    <MomentField
+      label={TEXT.make.start}
+      hint={TEXT.make.startHint}
+      fault={fault}
+      step={1}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
 /** Chooses the end of a grant. */
-export function UntilField({ value, onChange, fault }: UntilFieldProps) {
+export function UntilField({ value, onChange, fault }: MomentProps) {
   return (
     <div className={styles.fieldset}>
       <MomentField

@@ -1,7 +1,8 @@
-import type { api } from '@identity-state/client';
+import type { api, SubjectType } from '@identity-state/client';
 import type { Scope } from '../../../entities/grant.tsx';
 import { instantOf, isPast } from '../../../forms/form.tsx';
 import { TEXT } from '../words.ts';
+import { faultOfPaths, pathsOf } from './parts.ts';
 
 const WORDS = TEXT.make;
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
@@ -15,6 +16,11 @@ export interface GrantValues extends Record<string, string | boolean | readonly 
   readonly isAll: boolean;
   readonly subjects: string;
   readonly scopes: readonly Scope[];
+  /** False to share the whole version. */
+  readonly isPart: boolean;
+  /** One path on each line. */
+  readonly paths: string;
+  readonly start: string;
   readonly until: string;
   readonly purpose: string;
 }
@@ -23,7 +29,29 @@ interface Wanted {
   readonly bodies: readonly Body[];
   readonly granteeFault: string | undefined;
   readonly subjectFault: string | undefined;
+  readonly pathsFault: string | undefined;
+  readonly startFault: string | undefined;
   readonly untilFault: string | undefined;
+}
+
+type Period = { readonly start: string; readonly until: string };
+
+/** Returns why a grant cannot start and end at these `datetime-local` values. */
+export function faultsOfPeriod({ start, until }: Period): Pick<Wanted, 'startFault' | 'untilFault'> {
+  const isLate = start !== '' && until !== '' && Date.parse(start) >= Date.parse(until);
+  return {
+    startFault: isPast(start) ? WORDS.startPast : isLate ? WORDS.startLate : undefined,
+    untilFault: isPast(until) ? WORDS.past : undefined,
+  };
+}
+
+/** Returns the subjects of the form, one from each line. */
+export function subjectsOf(text: string): { readonly type: SubjectType; readonly id: string }[] {
+  return [...new Set(text.split('\n'))].flatMap((line) => {
+    const [, type, id] = SUBJECT.exec(line) ?? [];
+    if ((type !== 'organization' && type !== 'individual' && type !== 'entity') || id === undefined) return [];
+    return [{ type, id }];
+  });
 }
 
 export function granteesOf(text: string): string[] {
@@ -36,26 +64,32 @@ export function wantedOf(form: GrantValues): Wanted {
   const lines = [...new Set(form.subjects.split('\n').filter((line) => line.trim() !== ''))];
   const wrongGrantee = grantees.find((id) => !TENANT_ID.test(id));
   const wrongSubject = form.isAll ? undefined : lines.find((line) => !SUBJECT.test(line));
+  const paths = form.isPart ? pathsOf(form.paths) : null;
+  const startsAt = instantOf(form.start);
   const expiresAt = instantOf(form.until);
   const faults = {
     granteeFault: wrongGrantee === undefined ? undefined : WORDS.noTenant(wrongGrantee),
     subjectFault: wrongSubject === undefined ? undefined : WORDS.noSubject(wrongSubject),
-    untilFault: isPast(form.until) ? WORDS.past : undefined,
+    pathsFault: paths === null ? undefined : faultOfPaths(paths),
+    ...faultsOfPeriod(form),
   };
   const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
   if (isFaulty || form.scopes.length === 0) return { bodies: [], ...faults };
   const common = {
     scopes: [...form.scopes],
+    ...(paths === null ? {} : { paths }),
+    ...(startsAt === null ? {} : { starts_at: startsAt }),
     ...(expiresAt === null ? {} : { expires_at: expiresAt }),
     ...(form.purpose.trim() === '' ? {} : { purpose: form.purpose.trim() }),
   };
   const bodies = grantees.flatMap((grantee): Body[] => {
     if (form.isAll) return [{ grantee_tenant_id: grantee, subject_type: '*', ...common }];
-    return lines.flatMap((line): Body[] => {
-      const [, type, id] = SUBJECT.exec(line) ?? [];
-      if ((type !== 'organization' && type !== 'individual' && type !== 'entity') || id === undefined) return [];
-      return [{ grantee_tenant_id: grantee, subject_type: type, subject_id: id, ...common }];
-    });
+    return subjectsOf(form.subjects).map(({ type, id }): Body => ({
+      grantee_tenant_id: grantee,
+      subject_type: type,
+      subject_id: id,
+      ...common,
+    }));
   });
   return { bodies, ...faults };
 }

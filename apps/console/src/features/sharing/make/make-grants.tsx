@@ -10,9 +10,18 @@ import { Problem } from '../../../ui/page.tsx';
 import { TEXT } from '../words.ts';
 import ui from '../../../ui/ui.module.css';
 import styles from '../styles.module.css';
-import { ScopeFields, UntilField } from './grant-fields.tsx';
-import { type Body, granteesOf, type GrantValues, type Outcome, outcomeOf, wantedOf } from './grants-to-make.ts';
+import { ScopeFields, StartField, UntilField } from './grant-fields.tsx';
+import {
+  type Body,
+  granteesOf,
+  type GrantValues,
+  type Outcome,
+  outcomeOf,
+  subjectsOf,
+  wantedOf,
+} from './grants-to-make.ts';
 import { MadeGrants } from './made-grants.tsx';
+import { PartsField } from './parts-field.tsx';
 
 const WORDS = TEXT.make;
 /** The default of `GRANT_BATCH_MAX`. */
@@ -44,6 +53,9 @@ export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
     isAll: false,
     subjects: subject === undefined ? '' : `${subject}\n`,
     scopes: ['read_latest'],
+    isPart: false,
+    paths: '',
+    start: '',
     until: '',
     purpose: '',
   };
@@ -62,8 +74,9 @@ export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
       action.mutate(callOf(bodies), { onSuccess: (answer) => setOutcome(outcomeOf(outcome, bodies, answer)) });
     return <MadeGrants outcome={outcome} action={action} onAgain={again} onClose={onClose} />;
   }
-  const { grantees, isAll, subjects, scopes, until } = form.values;
-  const { bodies, granteeFault, subjectFault, untilFault } = wantedOf(form.values);
+  const { grantees, isAll, subjects, scopes, isPart, paths, until } = form.values;
+  const { bodies, granteeFault, subjectFault, pathsFault, startFault, untilFault } = wantedOf(form.values);
+  const [of = null] = isAll ? [] : subjectsOf(subjects);
   return (
     <FormDialog title={WORDS.title} form={form} submit={WORDS.submit} onClose={onClose}>
       <TextArea
@@ -103,10 +116,19 @@ export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
         </>
       )}
       <ScopeFields value={scopes} onChange={(value) => form.set({ scopes: value })} />
+      <PartsField
+        tenantId={tenantId}
+        of={of}
+        isPart={isPart}
+        paths={paths}
+        fault={paths === '' ? undefined : pathsFault}
+        onChange={form.set}
+      />
+      <StartField value={form.values.start} onChange={(value) => form.set({ start: value })} fault={startFault} />
       <UntilField value={until} onChange={(value) => form.set({ until: value })} fault={untilFault} />
       <TextField label={WORDS.purpose} hint={WORDS.purposeHint} maxLength={500} {...form.text('purpose')} />
       <p className={ui.quiet} role="status">
-        {bodies.length > MOST ? WORDS.tooMany(MOST) : WORDS.willMake(bodies.length)}{' '}
+        {bodies.length > MOST ? WORDS.tooMany(MOST) : (isPart && pathsFault) || WORDS.willMake(bodies.length)}{' '}
         {bodies.length > 0 && scopes.map((scope) => SCOPES[scope].lets).join(' ')}
       </p>
     </FormDialog>
