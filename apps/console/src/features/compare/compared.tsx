@@ -5,6 +5,7 @@ import { isJsonObject } from '@iss/domain/pure';
 import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress } from '../../app/address.ts';
 import { apiCall, useGet } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
+import { PartNotice, shownPaths } from '../../entities/part.tsx';
 import type { useVersions } from '../../entities/versions.tsx';
 import { Fold } from '../../ui/fold.tsx';
 import { Answer, Badge, Empty, Problem } from '../../ui/page.tsx';
@@ -70,8 +71,11 @@ function Result({ subject, access, from, to, form, before, after }: ResultProps)
   const leaves = useGet(
     mayTrace ? apiCall('GET', `${OF_SUBJECT}/provenance`, { path, query: { version: to, limit: LEAVES } }) : null,
   );
+  const both = [before.snapshot, after.snapshot];
+  const isPart = both.some((snapshot) => shownPaths(snapshot) !== null);
   return (
     <>
+      <PartNotice of={both} />
       <Fold title={TEXT.bothVersions}>
         <div className={styles.versions}>
           <VersionHead subject={subject} snapshot={before.snapshot} />
@@ -90,7 +94,7 @@ function Result({ subject, access, from, to, form, before, after }: ResultProps)
         <Answer query={comparison}>
           {(data) =>
             data.changes.length === 0 ? (
-              <Empty title={TEXT.same} text={TEXT.sameText} />
+              <Empty title={isPart ? TEXT.samePart : TEXT.same} text={isPart ? TEXT.samePartText : TEXT.sameText} />
             ) : form === 'values' ? (
               <ChangedValues before={before.snapshot} after={after.snapshot} comparison={data} />
             ) : form === 'ops' ? (

@@ -18,9 +18,12 @@ export function Differences({ subject, from, to }: DifferencesProps) {
     <>
       <Notice tone="warn">{TEXT.onlyDifferences}</Notice>
       <Answer query={diff}>
-        {({ ops }) =>
+        {({ ops, partial }) =>
           ops.length === 0 ? (
-            <Empty title={TEXT.same} text={TEXT.sameText} />
+            <Empty
+              title={partial === true ? TEXT.samePart : TEXT.same}
+              text={partial === true ? TEXT.samePartText : TEXT.sameText}
+            />
           ) : (
             <Operations
               changes={ops.map((operation) => ({ ...operation, movedWith: null }))}

@@ -16,6 +16,8 @@ export const TEXT = {
   propose: 'Propose a change',
   same: 'The content is the same',
   sameText: 'The two versions have the same content.',
+  samePart: 'Nothing that you can see differs',
+  samePartText: 'Hidden values may differ.',
   comparing: 'Comparing …',
   counts: (count: number) => `${count.toLocaleString()} ${count === 1 ? 'change' : 'changes'}`,
   kinds: { added: 'added', removed: 'removed', changed: 'changed', moved: 'moved' },

@@ -1,9 +1,11 @@
 import { useSearch } from '@tanstack/react-router';
+import { isJsonObject } from '@iss/domain/pure';
 import { VerificationError } from '@identity-state/client';
 import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress, useSubject } from '../../app/address.ts';
 import { type ApiCall, apiCall } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
+import { PartNotice, shownPaths } from '../../entities/part.tsx';
 import { useVersions } from '../../entities/versions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Hash } from '../../ui/copy.tsx';
@@ -118,6 +120,7 @@ function Shown({ content, access }: { content: Content; access: SubjectAccess })
   ] as const;
   return (
     <>
+      <PartNotice of={[snapshot]} />
       <Verification content={content} />
       <nav className={ui.tabs} aria-label={TEXT.shown}>
         {parts.map(([name, label]) => (
@@ -160,7 +163,11 @@ function Shown({ content, access }: { content: Content; access: SubjectAccess })
 
 /** Says that this browser verified the content, and when and by whom it was written. */
 function Verification({ content: { snapshot, isVerified } }: { content: Content }) {
-  const { envelope, envelope_hash: hash } = snapshot;
+  const { envelope_hash: hash, written_by: writer } = snapshot;
+  // A partial version has no audit.
+  const audit: unknown = snapshot.envelope['audit'];
+  const claimed = isJsonObject(audit) ? audit['created_by'] : writer;
+  const isPart = shownPaths(snapshot) !== null;
   const badge = (
     <Badge tone={isVerified ? 'good' : 'warn'}>
       {isVerified ? '✓' : '?'} {isVerified ? TEXT.verified : TEXT.unhashed}
@@ -171,11 +178,13 @@ function Verification({ content: { snapshot, isVerified } }: { content: Content 
       <Fold title={badge}>
         <span className={styles.badge}>{badge} </span>
         <span>
-          {isVerified ? TEXT.verifiedText : TEXT.unhashedText} {hash !== null && <Hash value={hash} />}
+          {isPart ? TEXT.partText : isVerified ? TEXT.verifiedText : TEXT.unhashedText}{' '}
+          {hash !== null && <Hash value={hash} />}
         </span>
         <span className={styles.times}>
           {TEXT.effectiveAt} <Time at={snapshot.generated_at} /> · {TEXT.storedAt.toLowerCase()}{' '}
-          <Time at={snapshot.created_at} /> {TEXT.by} {TEXT.writer(envelope.audit.created_by, snapshot.written_by)}
+          <Time at={snapshot.created_at} />{' '}
+          {typeof claimed === 'string' && `${TEXT.by} ${TEXT.writer(claimed, writer)}`}
         </span>
       </Fold>
     </div>

@@ -2,6 +2,7 @@
 import {
   actAs, address, answerItem, api, buttons, copied, downloads, fill, fireEvent, go, open, press, rows, see, shown, unsee, waitFor,
 } from '../../testing/page.tsx'; // prettier-ignore
+import { canonicalize, discloseView } from '@iss/domain';
 import { WorkerRoom } from '../../app/worker.ts';
 import { FIRST_HASH, headerOf, snapshotOf } from '../../testing/snapshot.ts';
 
@@ -58,6 +59,59 @@ function share(...scopes: readonly string[]): void {
   const latest = scopes.includes('read_latest') ? {} : { latest_snapshot: undefined };
   answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'beta', scopes, ...latest });
 }
+
+/** The latest version as a grant with one path shows it. */
+function partOf(path: string, before: ReturnType<typeof snapshotOf> = SECOND) {
+  const text = canonicalize(before.envelope);
+  const { envelope_hash: envelopeHash, prev_hash: prevHash, envelope: _, ...header } = before;
+  const view = discloseView({ text, envelopeHash, prevHash, secret: Buffer.alloc(32, 1), visible: [path] });
+  return {
+    ...{ ...header, envelope_hash: envelopeHash, prev_hash: prevHash, partial: true, disclosed_paths: [path] },
+    envelope: JSON.parse(view.envelope),
+    view: { payload: JSON.parse(view.payload), disclosures: [...view.disclosures] },
+  };
+}
+
+describe('a part of a version', () => {
+  it('says at the top that it is a part, and which one', async () => {
+    share('read_latest');
+    answerItem(`GET ${TENANT}/accessible-subjects`, { latest_snapshot: headerOf(SECOND) });
+    api.answer(LATEST, () => partOf('/attributes/legal/seat'));
+    await open(PAGE);
+    await see('You see a part of this version: /attributes/legal/seat', 'hidden, not absent', 'Zug', 'Verified here');
+    await unsee('Acme 2 AG', 'Ann');
+  });
+
+  it('says that a shown path has no value in this version', async () => {
+    share('read_latest');
+    answerItem(`GET ${TENANT}/accessible-subjects`, { latest_snapshot: headerOf(SECOND) });
+    api.answer(LATEST, () => partOf('/attributes/legal/form'));
+    await open(PAGE);
+    await see('You see a part of this version', 'This version has no value at: /attributes/legal/form');
+  });
+
+  it('is not shown if its view does not disclose it', async () => {
+    share('read_latest');
+    answerItem(`GET ${TENANT}/accessible-subjects`, { latest_snapshot: headerOf(SECOND) });
+    const part = partOf('/attributes/legal/seat');
+    api.answer(LATEST, () => ({ ...part, envelope: { ...part.envelope, attributes: { legal: { seat: 'Bern' } } } }));
+    await open(PAGE);
+    await see('Not verified');
+    await unsee('Bern');
+  });
+
+  it('is compared as a part: equal parts say nothing of what is hidden', async () => {
+    share('read_lineage', 'read_snapshot_by_id');
+    const versions = [snapshotOf(1, { attributes: { legal: { legal_name: 'Acme 1 AG', seat: 'Zug' } } }), SECOND];
+    api.answer(`GET ${OF_SUBJECT}/history`, (page: object) => ({ ...page, items: versions.map(headerOf).reverse() }));
+    api.answer<object>(VERSION, (_, { path }) =>
+      partOf('/attributes/legal/seat', path.endsWith('/2') ? SECOND : versions[0]),
+    );
+    await open(`${PAGE}/compare`);
+    await see('You see a part of these versions: /attributes/legal/seat', 'Nothing that you can see differs');
+    await unsee('The two versions have the same content.');
+  });
+});
 
 describe('the attributes', () => {
   it('show each value with since when and what backs it', async () => {

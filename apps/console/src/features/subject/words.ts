@@ -53,6 +53,8 @@ export const TEXT = {
   effectiveAt: 'Effective',
   verified: 'Verified here',
   verifiedText: 'This browser computed the hash of the content. It equals the hash that the service states:',
+  partText:
+    'This browser checked that the view of this version discloses exactly these values. The Proof view checks that the log names the view. The hash of the whole version cannot be computed from a part:',
   unhashed: 'Nothing to verify',
   unhashedText: 'This version was imported without a hash. Its content is shown without verification.',
   failed: 'Not verified',
