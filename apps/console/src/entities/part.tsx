@@ -1,4 +1,4 @@
-import { getAt, parsePointer } from '@iss/domain/pure';
+import { getAt, isJsonObject, parsePointer } from '@iss/domain/pure';
 import type { Snapshot } from '@identity-state/client';
 import { Notice } from '../ui/page.tsx';
 
@@ -44,5 +44,6 @@ function Paths({ paths }: { paths: readonly string[] }) {
 }
 
 function hasValue({ envelope: { attributes } }: Snapshot, path: string): boolean {
-  return getAt(JSON.parse(JSON.stringify(attributes)), parsePointer(path).slice(1)) !== undefined;
+  const shown: unknown = attributes;
+  return isJsonObject(shown) && getAt(shown, parsePointer(path).slice(1)) !== undefined;
 }

@@ -3,6 +3,7 @@ import { OF_SUBJECT, useSubject } from '../app/address.ts';
 import { apiCall, useList } from '../app/api.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
+import { Badge } from '../ui/page.tsx';
 import { dayText, momentText } from '../ui/time.tsx';
 import styles from '../ui/ui.module.css';
 import { receiptIn } from './erased.ts';
@@ -39,6 +40,11 @@ export function useVersions() {
   };
 }
 
+/** Marks what corrects an error. Shows nothing for a change of the world. */
+export function Correction({ of: { change_kind: change } }: { of: Pick<api.SnapshotHeader, 'change_kind'> }) {
+  return change === 'correction' && <Badge tone="warn">{TEXT.correction}</Badge>;
+}
+
 /** Chooses a version by number, or the previous or next one. */
 export function VersionChoice({
   label,
@@ -62,10 +68,12 @@ export function VersionChoice({
         value={String(value)}
         onChange={(event) => onChange(Number(event.target.value))}
         options={[
-          ...versions.map(({ snapshot_version: version, created_at: at, generated_at: effective }) => ({
-            value: String(version),
-            label: TEXT.versionOption(version, dayText(effective), momentText(at)),
-          })),
+          ...versions.map(
+            ({ snapshot_version: version, created_at: at, generated_at: effective, change_kind: change }) => ({
+              value: String(version),
+              label: TEXT.versionOption(version, dayText(effective), momentText(at), change === 'correction'),
+            }),
+          ),
           ...(isListed ? [] : [{ value: String(value), label: TEXT.older(value) }]),
         ]}
       />

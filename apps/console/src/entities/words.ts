@@ -24,8 +24,9 @@ export const TEXT = {
   },
   noVrfKey: 'Your policy has no key of the map (a line vrf VRF+…), so it cannot prove which version is the newest.',
   noKeysText: 'Verification needs keys from a party that you trust.',
-  versionOption: (version: number, effective: string, written: string) =>
-    `${version} · effective ${effective} · written ${written}`,
+  correction: 'Corrects an error',
+  versionOption: (version: number, effective: string, written: string, isCorrection: boolean) =>
+    `${version} · effective ${effective} · written ${written}${isCorrection ? ' · correction' : ''}`,
   older: (version: number) => `${version} · older`,
   before: 'Previous version',
   after: 'Next version',

@@ -96,7 +96,7 @@ const VIEWS: readonly View[] = [
   {
     view: `${SUBJECT}/sharing`,
     route: `GET ${OF_SUBJECT}/disclosures`,
-    data: ['1 disclosure on 1 day, to 1 tenant.', '2026-01-20T08:15:00.000Z beta bob 1 Version beta-rev…'],
+    data: ['1 disclosure on 1 day, to 1 tenant.', '2026-01-20T08:15:00.000Z beta bob 1 Everything Version beta-rev…'],
     empty: 'No other tenant has read it',
   },
   {
@@ -199,7 +199,7 @@ const VIEWS: readonly View[] = [
   {
     view: '/t/acme/tenant?show=disclosures',
     route: `GET ${TENANT}/disclosures`,
-    data: ['1 disclosure on 1 day', '2026-01-20T08:15:00.000Z acme-corp bob 1 Version beta-rev…'],
+    data: ['1 disclosure on 1 day', '2026-01-20T08:15:00.000Z acme-corp bob 1 Everything Version beta-rev…'],
     empty: 'Nothing was disclosed to this tenant',
   },
   {

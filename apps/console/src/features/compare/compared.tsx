@@ -6,7 +6,7 @@ import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress } from '../../app/address
 import { apiCall, useGet } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
 import { PartNotice, shownPaths } from '../../entities/part.tsx';
-import type { useVersions } from '../../entities/versions.tsx';
+import { Correction, type useVersions } from '../../entities/versions.tsx';
 import { Fold } from '../../ui/fold.tsx';
 import { Answer, Badge, Empty, Problem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -144,7 +144,7 @@ function VersionHead({ subject: { params }, snapshot }: { subject: SubjectAddres
         </Link>
       </strong>{' '}
       <span>
-        {TEXT.written} <Time at={at} /> {who !== null && TEXT.by(who)}
+        {TEXT.written} <Time at={at} /> {who !== null && TEXT.by(who)} <Correction of={snapshot} />
       </span>{' '}
       <Link to={`${SUBJECT_VIEW}/proof`} params={params} search={search}>
         <Badge tone="accent">{TEXT.proof}</Badge>

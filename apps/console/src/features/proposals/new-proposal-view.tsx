@@ -310,7 +310,12 @@ function Moved({ draft, head }: { draft: Draft; head: Snapshot }) {
   if (head.snapshot_version > base.snapshot_version) {
     const carry = (): void => {
       const over = carriedOver(baseContent, content, contentOf(head.envelope));
-      drafts.keep({ ...draftOn(draft.subject, head), ...over, replaces: draft.replaces });
+      drafts.keep({
+        ...draftOn(draft.subject, head),
+        ...over,
+        isCorrection: draft.isCorrection,
+        replaces: draft.replaces,
+      });
     };
     return (
       <Notice tone="warn">

@@ -6,6 +6,7 @@ import { OF_SUBJECT, SUBJECT_VIEW, useSubject } from '../../app/address.ts';
 import { apiCall, tenantPath, useGet } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { useMay } from '../../app/rights.ts';
+import { Correction } from '../../entities/versions.tsx';
 import { receiptIn } from '../../entities/erased.ts';
 import { Who } from '../../entities/principal.tsx';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
@@ -73,6 +74,7 @@ function UpdateFacts({ update }: { update: api.Update }) {
   const base = update.base_snapshot_version;
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     [TEXT.status, <Badge tone={STATUS_TONES[update.status]}>{TEXT.statuses[update.status]}</Badge>],
+    [TEXT.changeKind, update.change_kind === 'correction' && <Correction of={update} />],
     [TEXT.proposedBy, <Who id={update.proposed_by} />],
     [TEXT.initiatedBy, update.initiated_by !== null && <Who id={update.initiated_by} />],
     [TEXT.proposedAt, <Time at={update.created_at} />],
@@ -268,7 +270,9 @@ function Conflict({
   );
   const isSameContent = useMemo(() => patchOf(before, now).length === 0, [before, now]);
   const makeAnew = (): void => {
-    drafts.keep({ ...draftOn(subject, head), ...carriedOver(before, after, now), replaces: update.update_id });
+    const isCorrection = update.change_kind === 'correction';
+    const over = { ...carriedOver(before, after, now), isCorrection, replaces: update.update_id };
+    drafts.keep({ ...draftOn(subject, head), ...over });
     void navigate({ to: `${SUBJECT_VIEW}/proposals/new`, params: subject.params });
   };
   const base = update.base_snapshot_version;

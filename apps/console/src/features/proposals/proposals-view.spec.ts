@@ -1,6 +1,6 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import {
-  actAs, address, answerItem, api, buttons, field, fill, go, open, press, rows, see, sends, session, shown, unsee,
+  actAs, address, answerItem, api, buttons, check, field, fill, go, open, press, rows, see, sends, session, shown, unsee,
 } from '../../testing/page.tsx'; // prettier-ignore
 import { FIRST_HASH, headerOf, snapshotOf } from '../../testing/snapshot.ts';
 import { FakeWorker } from '../../testing/worker.ts';
@@ -28,6 +28,14 @@ const body = (...operations: object[]): object => ({
 const rename = { op: 'replace', path: NAME, value: 'New AG' };
 
 describe('a new proposal', () => {
+  it('says that it corrects an error, also after a change of the content', async () => {
+    await open(`${SUBJECT}/proposals/new`);
+    await check(/^This corrects an error/);
+    await fill('legal_name', 'New AG');
+    await press('Propose');
+    await sends(['POST', UPDATES, { ...body(rename), change_kind: 'correction' }]);
+  });
+
   it.each([
     ['a value', async () => fill('legal_name', 'New AG'), [rename]],
     [

@@ -24,13 +24,18 @@ export interface Outcome {
 type Patch = ReturnType<typeof patchOf>;
 
 /** Returns the call that proposes a patch. */
-export function proposing({ subject, base }: Draft, patch: Patch, requestId?: string): ApiCall<api.Update> {
+export function proposing(
+  { subject, base, isCorrection }: Draft,
+  patch: Patch,
+  requestId?: string,
+): ApiCall<api.Update> {
   return apiCall('POST', UPDATES, {
     path: subject.ids,
     body: {
       subject_id: subject.subjectId,
       base_snapshot_version: base.snapshot_version,
       patch_ops: patch,
+      ...(isCorrection ? { change_kind: 'correction' } : {}),
       ...(requestId === undefined ? {} : { request_id: requestId }),
     },
   });
@@ -58,7 +63,7 @@ export function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void):
     // Computed from the current content, since the displayed patch is deferred.
     const operations = patchOf(baseContent, content);
     setPatch(operations);
-    const text = JSON.stringify([base.snapshot_version, operations]);
+    const text = JSON.stringify([base.snapshot_version, operations, draft.isCorrection]);
     const sent = draft.sent?.patch === text ? draft.sent : { patch: text, requestId: crypto.randomUUID() };
     drafts.keep({ ...draft, sent });
     const { update_id: updateId } = await propose.mutateAsync(proposing(draft, operations, sent.requestId));
@@ -126,6 +131,11 @@ export function Send({ draft, isReadable, isEmpty, sending, check }: SendProps) 
           onChange={(event) => setWithdraws(event.target.checked)}
         />
       )}
+      <Checkbox
+        label={TEXT.isCorrection}
+        checked={draft.isCorrection}
+        onChange={(event) => drafts.keep({ ...draft, isCorrection: event.target.checked })}
+      />
       <div className={ui.actions}>
         <Button
           kind="primary"

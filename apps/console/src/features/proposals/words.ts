@@ -126,6 +126,8 @@ export const TEXT = {
   moreOps: (count: number) => `… and ${count} more.`,
   propose: 'Propose',
   proposeAndApply: 'Propose and apply',
+  isCorrection: 'This corrects an error. The facts themselves did not change.',
+  changeKind: 'Kind',
   alsoWithdraw: 'Withdraw the proposal that this one replaces',
   mendFirst: 'Correct the marked fields before you send the proposal.',
   nothingYet: 'Change something first.',

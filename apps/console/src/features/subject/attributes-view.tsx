@@ -6,7 +6,7 @@ import { type ApiCall, apiCall } from '../../app/api.ts';
 import { receiptOfError } from '../../entities/erased.ts';
 import { type SubjectAccess, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { PartNotice, shownPaths } from '../../entities/part.tsx';
-import { useVersions } from '../../entities/versions.tsx';
+import { Correction, useVersions } from '../../entities/versions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Hash } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
@@ -184,7 +184,7 @@ function Verification({ content: { snapshot, isVerified } }: { content: Content 
         <span className={styles.times}>
           {TEXT.effectiveAt} <Time at={snapshot.generated_at} /> · {TEXT.storedAt.toLowerCase()}{' '}
           <Time at={snapshot.created_at} />{' '}
-          {typeof claimed === 'string' && `${TEXT.by} ${TEXT.writer(claimed, writer)}`}
+          {typeof claimed === 'string' && `${TEXT.by} ${TEXT.writer(claimed, writer)}`} <Correction of={snapshot} />
         </span>
       </Fold>
     </div>

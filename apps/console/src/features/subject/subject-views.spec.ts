@@ -63,10 +63,10 @@ function share(...scopes: readonly string[]): void {
 /** The latest version as a grant with one path shows it. */
 function partOf(path: string, before: ReturnType<typeof snapshotOf> = SECOND) {
   const text = canonicalize(before.envelope);
-  const { envelope_hash: envelopeHash, prev_hash: prevHash, envelope: _, ...header } = before;
+  const { envelope_hash: envelopeHash, prev_hash: prevHash } = before;
   const view = discloseView({ text, envelopeHash, prevHash, secret: Buffer.alloc(32, 1), visible: [path] });
   return {
-    ...{ ...header, envelope_hash: envelopeHash, prev_hash: prevHash, partial: true, disclosed_paths: [path] },
+    ...{ ...headerOf(before), partial: true, disclosed_paths: [path] },
     envelope: JSON.parse(view.envelope),
     view: { payload: JSON.parse(view.payload), disclosures: [...view.disclosures] },
   };
@@ -111,6 +111,22 @@ describe('a part of a version', () => {
     await see('You see a part of these versions: /attributes/legal/seat', 'Nothing that you can see differs');
     await unsee('The two versions have the same content.');
   });
+});
+
+it.each([
+  ['', 'Corrects an error'],
+  ['/timeline', 'corrects an error'],
+  ['/compare', 'Corrects an error'],
+])('a correction is marked: %s', async (view, words) => {
+  haveTwoVersions();
+  const second = { ...SECOND, change_kind: 'correction' as const };
+  api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({
+    ...page,
+    items: [headerOf(second), ...page.items],
+  }));
+  api.answer<object>(VERSION, (first, { path }) => (path.endsWith('/2') ? second : first));
+  await open(PAGE + view);
+  await see(words);
 });
 
 describe('the attributes', () => {

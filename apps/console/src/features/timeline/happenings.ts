@@ -98,12 +98,20 @@ export type Basis = 'effective' | 'recorded';
 
 export function versionsAsHappenings({ items }: Versions, basis: Basis): readonly Happening[] {
   return items.map(
-    ({ snapshot_version: version, snapshot_id: id, generated_at, created_at, envelope_hash: hash, erased }) => ({
+    ({
+      snapshot_version: version,
+      snapshot_id: id,
+      generated_at,
+      created_at,
+      envelope_hash: hash,
+      erased,
+      change_kind: change,
+    }) => ({
       kind: 'version',
       key: id,
       from: Date.parse(basis === 'effective' ? generated_at : created_at),
       title: TEXT.version(version),
-      state: erased === undefined ? '' : TEXT.erased,
+      state: erased !== undefined ? TEXT.erased : change === 'correction' ? TEXT.correction : '',
       detail: hash === null ? '' : `${TEXT.hashed} ${hash.slice(0, 12)}…`,
       link: { view: 'version', version: String(version) },
     }),
@@ -132,7 +140,7 @@ function ofGrant(period: api.AccessPeriod): Happening {
     to: endOf(period.until),
     title: TEXT.grant(period.grantee_tenant_id),
     state: period.ended_by ?? (period.until === null ? TEXT.open : ''),
-    detail: period.scopes.join(', '),
+    detail: [...period.scopes, ...(period.paths ?? [])].join(', '),
     link: { view: 'sharing' },
   };
 }

@@ -46,6 +46,7 @@ export const TEXT = {
   nothingText: 'Zoom out, or show all.',
   version: (version: number) => `Version ${version}`,
   erased: 'content erased',
+  correction: 'corrects an error',
   hashed: 'hash',
   proposal: (base: number) => `Proposal on version ${base}`,
   by: (principal: string) => `by ${principalName(principal)}`,

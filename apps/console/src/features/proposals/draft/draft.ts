@@ -15,6 +15,8 @@ export interface Draft {
   readonly unread: Readonly<Record<string, string>>;
   /** The typed JSON and its fault. While it is pending, `content` is older than the text. */
   readonly text: { readonly typed: string; readonly fault: string | null; readonly isPending: boolean } | null;
+  /** The proposal corrects an error; the world did not change. */
+  readonly isCorrection: boolean;
   /** The last attempt. Sending the same patch again uses the same request id, so it creates one proposal. */
   readonly sent: { readonly patch: string; readonly requestId: string } | null;
   /** The proposal that it replaces, if it is a rebased one. */
@@ -32,6 +34,7 @@ export function draftOn(subject: SubjectAddress, base: Snapshot): Draft {
     content,
     unread: {},
     text: null,
+    isCorrection: false,
     sent: null,
     replaces: null,
     left: [],

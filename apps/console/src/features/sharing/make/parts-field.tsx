@@ -86,9 +86,9 @@ function FromLatest({ tenantId, of: { type, id }, paths: text, onPaths }: FromLa
   return (
     <Answer query={latest}>
       {({ envelope }) => {
-        // The client parsed it from JSON.
-        const content: JsonObject = JSON.parse(JSON.stringify(envelope));
-        const attributes = isJsonObject(content['attributes']) ? content['attributes'] : {};
+        const content: unknown = envelope;
+        if (!isJsonObject(content) || !isJsonObject(content['attributes'])) return null;
+        const { attributes } = content;
         return (
           <div className={styles.parts}>
             <div>
