@@ -88,4 +88,44 @@ withConsole('sharing', (scene) => {
     expect(made).toMatchObject({ subject_type: '*', grantee_tenant_id: bank, status: 'active' });
     await grants('POST', `/${made.grant_id}/revoke`);
   });
+
+  it('shares what is ticked: the grantee sees what the preview showed, and that the rest is hidden', async () => {
+    const subject = 'subjects/organization/ticked';
+    const item = { evidence_type: 'register', source: 'hr', captured_at: '2026-01-01T00:00:00Z' };
+    const attributePaths = {
+      '/attributes/legal/legal_name': [{ evidence_id: 'ev-1', evidence_type: 'register' }],
+      '/attributes/revenue': [{ evidence_id: 'ev-2', evidence_type: 'register' }],
+    };
+    const evidence = ['ev-1', 'ev-2'].map((id) => ({ evidence_id: id, ...item }));
+    const attributes = { legal: { legal_name: 'Ticked AG' }, revenue: 'h1dden' };
+    await write(scene, owner, envelope('ticked', { attributes, evidence, attributePaths }));
+    const reader = `/v1/tenants/${bank}/principals/${encodeURIComponent(`oidc:dev#${OWNER}`)}`;
+    await scene.api(OWNER, 'PUT', reader, { allow_counterparty_access: true });
+    const page = await scene.open(OWNER, `/t/${owner}/${subject}/sharing`);
+    await page.getByRole('button', { name: 'Share', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Who may read').fill(bank);
+    await dialog.getByRole('radio', { name: 'Only some attributes' }).check();
+    await dialog.getByRole('checkbox', { name: /^legal_name/ }).press('Space');
+    const preview = dialog.getByRole('region', { name: 'What they will see' });
+    await preview.getByText('"legal_name"').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const seen = JSON.parse(await preview.innerText());
+    await dialog.getByRole('button', { name: 'Share', exact: true }).click();
+    await dialog.getByText('One grant was created.').waitFor();
+
+    const { body } = await scene.api(OWNER, 'GET', `/v1/tenants/${bank}/${subject}/snapshots/latest`);
+    expect(body.envelope).toMatchObject(seen);
+    expect(seen).toMatchObject({
+      attributes: { legal: { legal_name: 'Ticked AG' } },
+      evidence: [{ evidence_id: 'ev-1' }],
+    });
+    expect(JSON.stringify([seen, body])).not.toMatch(/h1dden|ev-2|revenue/);
+    await scene.go(page, `/t/${bank}/${subject}`);
+    await page.getByText('You see a part of this version: /attributes/legal/legal_name').waitFor();
+    await page.getByRole('row').filter({ hasText: 'Ticked AG' }).waitFor();
+    expect(await page.getByRole('main').innerText()).not.toMatch(/h1dden|ev-2|revenue/);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await grants('POST', `/${(await grants('GET')).body.items[0].grant_id}/revoke`);
+  });
 });
