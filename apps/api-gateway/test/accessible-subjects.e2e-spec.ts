@@ -38,6 +38,7 @@ describe('accessible subjects', () => {
           expires_at: '2999-01-01T00:00:00.000Z',
           granted_by: principalOf('alice'),
           purpose: null,
+          paths: null,
           latest_snapshot: header.body,
         },
         {
@@ -48,6 +49,7 @@ describe('accessible subjects', () => {
           expires_at: null,
           granted_by: principalOf('alice'),
           purpose: null,
+          paths: null,
         },
       ],
       next_cursor: null,

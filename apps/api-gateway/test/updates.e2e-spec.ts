@@ -24,6 +24,7 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
       ...subject.ref,
       base_snapshot_id: subject.snapshotId,
       base_snapshot_version: 1,
+      change_kind: 'change',
       patch_ops: RENAME,
       status: 'proposed',
       request_id: expect.stringMatching(/^r-/),

@@ -73,6 +73,8 @@ async function loseAfter({ size, root }: Checkpoint): Promise<void> {
   const width = size % 256;
   const [edge] = await tiles.read([{ level: 0, index: Math.floor(size / 256), width }]);
   await log.tamper(`
+    DELETE FROM snapshot_views v USING log_entries e
+     WHERE e.log_index >= ${size} AND v.subject_key = e.subject_key AND v.snapshot_version = e.snapshot_version;
     DELETE FROM snapshots n USING log_entries e
      WHERE e.log_index >= ${size} AND n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version;
     DELETE FROM subjects s WHERE NOT EXISTS (SELECT FROM snapshots n WHERE n.subject_key = s.subject_key);
@@ -177,7 +179,7 @@ it('goes on under another name, of which the first entry says what was lost and 
 
   // All that there was comes in its order, and the tree of before is kept.
   expect(
-    await log.query(`SELECT o.log_index FROM log_archive_1_entries o JOIN log_entries e
+    await log.query(`SELECT o.log_index, e.log_index AS e, o.entry_type, o.subject_key, o.snapshot_version FROM log_archive_1_entries o JOIN log_entries e
       USING (entry_type) WHERE (o.subject_key, o.snapshot_version) = (e.subject_key, e.snapshot_version) AND o.log_index + 1 <> e.log_index`),
   ).toEqual([]);
   expect(

@@ -5,7 +5,7 @@ import type { Shape } from './http/shape.ts';
 
 const REFERENCE = { evidence_id: '', evidence_type: '' } as const;
 export const SUBJECT = { subject_type: '', subject_id: '' } as const;
-export const GRANT = { grant_id: '', scopes: [''] } as const satisfies Shape<api.Grant>;
+export const GRANT = { grant_id: '', scopes: [''], paths: { '?': [''] } } as const satisfies Shape<api.Grant>;
 export const CREATED_GRANT: Shape<api.CreatedGrant> = GRANT;
 export const PENDING_GRANT: Shape<api.PendingGrant> = GRANT;
 export const REFRESH_REQUEST: Shape<api.RefreshRequest> = {

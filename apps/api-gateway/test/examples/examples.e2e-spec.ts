@@ -97,6 +97,7 @@ const OF_THE_PROCESS = ['getMeta', 'getProtectedResource'];
  * several searches one alone is sent. */
 const MAKING_ANOTHER_ANSWER = [
   'proofs',
+  'format',
   'after',
   'type',
   'from_as_of',
@@ -130,7 +131,7 @@ const NOT_IN_THE_STORY = [
 ];
 
 /** Requests that this success does not answer. */
-const NOT_ANSWERED_SO = ['createGrant 202 latest'];
+const NOT_ANSWERED_SO = ['createGrant 202 latest', 'createGrant 202 part'];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
 const operations = operationsOf(document);

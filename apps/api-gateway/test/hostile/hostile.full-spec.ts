@@ -14,6 +14,8 @@ const MIB = 1024 * KIB;
 const MEMORY_LIMIT_MIB = 640;
 /** What the gateway does beside an attack: a bystander's requests, scrapes, collecting garbage of before. */
 const BESIDE_MS = 300;
+/** The same work takes up to twice the processor time beside other work, because processors share caches and cores. An attack takes many times. */
+const BUSY_FACTOR = 2;
 
 let gateway: GatewayProcess;
 let bystander: Bystander;
@@ -56,7 +58,7 @@ function requireCpu(
   const bounds = Object.entries(each).map(([name, ms]): [string, [number, number]] => {
     const measured =
       name === 'gatewayCpuMs' || name === 'mainThreadCpuMs' || name === 'databaseCpuMs' ? figures[name] : NaN;
-    return [name, [measured, ms * answers.length + 2 * asked + BESIDE_MS]];
+    return [name, [measured, BUSY_FACTOR * (ms * answers.length + 2 * asked + BESIDE_MS)]];
   });
   requireAtMost(Object.fromEntries(bounds));
 }

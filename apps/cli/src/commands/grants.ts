@@ -239,7 +239,7 @@ function endText({ status, starts_at: since, expires_at: until, revoked_at: revo
 
 /** Describes a grant in one line. */
 function grantText(grant: api.Grant | api.PendingGrant): string {
-  const { grantee_tenant_id: reader, scopes, paths, starts_at: since, expires_at: until } = grant;
+  const { grantee_tenant_id: reader, scopes, paths = null, starts_at: since = null, expires_at: until } = grant;
   const terms = [
     ...scopes,
     ...(paths === null ? [] : [`only ${paths.join(' ')}`]),

@@ -71,7 +71,7 @@ const SNAPSHOT_PROOF_EXAMPLE: InclusionProof = {
   entry:
     '{"created_at":"2026-01-15T09:30:00.412Z","entry_version":"iss_log_entry_v1","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"salt":"AQEBAQEBAQEBAQEBAQEBAQ","snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created","write_request_id":"4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001","written_by":"oidc:dev#alice"}',
   keys: null,
-  inclusion: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
+  inclusion: ['2kwF0tSRmTCriXfeFgd08HIChAEHUhJFygpnglaMgts=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
   view: null,
 };
@@ -80,9 +80,9 @@ const GRANT_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 1,
   tree_size: 4,
-  leaf_hash: '79eb5e79f202de1ba637bbd6ab52ee79522c1adf4d8081c423e4a28ad39e40b7',
+  leaf_hash: 'da4c05d2d4919930ab8977de160774f07202840107521245ca0a6782568c82db',
   entry:
-    '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
+    '{"created_at":"2026-01-15T10:00:00.000Z","entry_version":"iss_log_entry_v1","expires_at":null,"grant_id":"3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52","grantee_tenant_id":"beta","paths":null,"salt":"AgICAgICAgICAgICAgICAg","scopes":["read_latest"],"starts_at":null,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"grant.created"}',
   keys: null,
   inclusion: ['xH5txObiIvjcNLDIEc0Z5Hrjxh9fCmbc0/8xqIVLtFw=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
   checkpoint: CHECKPOINT_EXAMPLE,
@@ -97,7 +97,7 @@ const OWNER_PROOF_EXAMPLE: InclusionProof = {
   entry:
     '{"changed_at":"2026-01-15T09:00:00.000Z","entry_version":"iss_log_entry_v1","from_principal_id":null,"principal_id":"oidc:dev#alice","salt":"BAQEBAQEBAQEBAQEBAQEBA","tenant_id":"acme","type":"tenant.owner_changed"}',
   keys: null,
-  inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'h2SZeJbIfcCl6DRu12A7nIX6/1WrM3Sz0fKkV7KRyg0='],
+  inclusion: ['oxf60AQ78YFuQVB6C15cCyaNs3BgU0cl/x8K9sJZNN8=', 'BffcGgm+WYcFHHMBFHtoegRBVMuQht1pHWIoZzkNzdw='],
   checkpoint: CHECKPOINT_EXAMPLE,
   view: null,
 };
@@ -111,14 +111,14 @@ const ERASURE_PROOF_EXAMPLE: InclusionProof = {
   entry:
     '{"entry_version":"iss_log_entry_v1","erased_at":"2026-01-20T09:00:00.000Z","erased_indexes":[0],"erased_versions":[{"created_at":"2026-01-15T09:30:00.412Z","envelope_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","prev_hash":null,"snapshot_id":"5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10","snapshot_version":1}],"salt":"BQUFBQUFBQUFBQUFBQUFBQ","subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"subject.erased"}',
   keys: null,
-  inclusion: ['4HFN7T9Y2zSLCOmYJbc1/pgVwuxLPxdXoZQobHAD9wQ='],
+  inclusion: ['Pab1M1wqVhj31gCMY+UcIgoP8vAuPAWDjtpMixqCMCU='],
   checkpoint: [
     'log.example/iss',
     '5',
-    '/xiObFHqUx21jxejxmS2StvmzYDkK8u3U90G1C9Bdcw=',
+    '3rhZ8VYI1nSQQZmAYex1f7z2S9RNHrGwbEeDPYkjdUs=',
     '',
-    '— log.example/iss HkA1lP4Qy3H5dGZlTPuaTSSb+jB3v4H7q+hqCYDUFw8FB9ap2QxMjWLneL5+1VtJdkAewfaLXlz8bSkXxbU06jPeAwU=',
-    '— witness.example/w1 Oo4KVQAAAABpaLOYU6Ig3+YKLaCFvkKu7LDMRehCD0osqs6Rff5Yp3kwXMluacon1afRSZoS/VpsZOlHrrjxSdo9sJ1t2U1/xQ+aBg==',
+    '— log.example/iss HkA1lEo8PK9q89ezWyjN3JUD+ePQyRzmFGEZ6wIGDWF47l7dhmlTImYuhCsSAW8pnb5qX51U+cBqDwfAT1yY38TeTw4=',
+    '— witness.example/w1 Oo4KVQAAAABpaLOYJYWJBqADCdMh99lmW54TmKQfZZUHm8Sa/7FMQCSPR5idOuK0vU0y95Tw/r9WA8KNhy1iUVKmFr3OmHnp32/KCQ==',
     '',
   ].join('\n'),
   view: null,

@@ -72,10 +72,10 @@ const WITNESS_VKEY = 'witness.example/w1+3a8e0a55+BKFEBb3Y02HYs564pEfkUrGO8+e24i
 export const CHECKPOINT_EXAMPLE = [
   'log.example/iss',
   '4',
-  '4HFN7T9Y2zSLCOmYJbc1/pgVwuxLPxdXoZQobHAD9wQ=',
+  'Pab1M1wqVhj31gCMY+UcIgoP8vAuPAWDjtpMixqCMCU=',
   '',
-  '— log.example/iss HkA1lI5L8stLfBg/xbuL4bln5t1iVb2oNJFRjoMLnXTf3lpYcVaf2e6xK0lECylVRluu5b3ICbhU5OKvHC/2TfM77Qw=',
-  '— witness.example/w1 Oo4KVQAAAABpaLOYuhFl8snqBjijJgE/U27p2ninkcIh7ARUfLTQb4ognehhY+FeNhLc7Ac4nFlVCwgKMUeBDUE/Eyg7Pnl3nW6ECQ==',
+  '— log.example/iss HkA1lIIy0sd8hsfhiVoG0uVTq5L3L7/ALqSI28VTPtp682Vtdt2oOJnr8jvEDFcPNF8ifeJqJLVB+VMcIqnVDv+45gw=',
+  '— witness.example/w1 Oo4KVQAAAABpaLOYRSAHOtDyLaEmBdDyCtqM1qO1opQ93m23ekEkzjEGM5AbeXClZhNcHrwiYGx5RTu/C5YzbE7ondQ1IyFzJ6KTDQ==',
   '',
 ].join('\n');
 
@@ -98,7 +98,7 @@ export const LOG_KEYS_EXAMPLE: LogKeys = {
 const CONSISTENCY_EXAMPLE: ConsistencyProof = {
   from: 1,
   to: 4,
-  proof: ['eeteefIC3humN7vWq1LueVIsGt9NgIHEI+SiitOeQLc=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
+  proof: ['2kwF0tSRmTCriXfeFgd08HIChAEHUhJFygpnglaMgts=', 'jA/YYB06xiwaNqBN/8wuLUmbs9ewvX/5mDjaCwnic4s='],
 };
 
 export const LOG = operations('Transparency log', '/log', {

@@ -3,12 +3,12 @@ import type { AbsenceProofView, GrantStateProofView, LatestProofView, TenantAbse
 /** Examples that verify with the keys of the examples of the log. */
 const END = {
   checkpoint:
-    'log.example/iss\n6\nGALP2BXyu1ci7pb/BEqKy1d9u0WeDt2WRIEoeJib0QM=\n\n— log.example/iss HkA1lLrgGRLjCd3YpuP8l0RXok3gL0OtTfTTV5J+Se7gwo6s1BpmW2b9UBkDT2rGohfu4/g08ABf2FehA4xgDK8U6wg=\n— witness.example/w1 Oo4KVQAAAABpaLOYuDcbS01xXfSBYl14zNkul8jLMrMqFr6GKnqrqePchFpduaG0k+qBTgjGGUho8HTEuvULmqSwLs2C1ecFpw9HDw==\n',
+    'log.example/iss\n6\nRFnjcCpsCAEqAnUgMMI4gRjpjkAWPBTUbhK1cDn7Vrw=\n\n— log.example/iss HkA1lBGABxr1GpMhcYCd5rIRl+txVXhZy494s84YM7eqSy2EUm6k6gwmXwg44Bp04TQzvX/PFoqywOpGE3/oYbcVmQw=\n— witness.example/w1 Oo4KVQAAAABpaLOYc98vh2tad4NTyus3azRPhyEkFt7QTNCzahwoR+JMXP9UvdpJGp3WTXo3BCgdh6KNIYtEOFaf4bYrqopCAzCoBg==\n',
   map_root: {
     log_index: 5,
     entry:
       '{"covers":5,"map_root":"WHeFUch9pYgrc-AZk2-tiIFiJ_F9_mDrFEuImIROiV0","map_version":"iss_map_v1","type":"map.root"}',
-    inclusion: ['OZUdcMPNA9SYcCYtuv782bgzcHmIG+lijlPantVpef8=', 'Y9EvhmaCw4/lnS8uIa9lr+mYQppMIdhIN0zPKBTaylI='],
+    inclusion: ['OZUdcMPNA9SYcCYtuv782bgzcHmIG+lijlPantVpef8=', 'UIQICqY8CdxnKkTQJ26JNm08ctiYF2LYOvtR/FVmXWo='],
   },
 };
 
@@ -63,7 +63,7 @@ export const LATEST_EXAMPLE: LatestProofView = {
     entry:
       '{"created_at":"2026-01-16T09:00:00.000Z","entry_version":"iss_log_entry_v2","envelope_hash":"28e139c59906799360e037034297c075c9172cf6cde20ac75b9a88841d97c438","prev_hash":"7f7a5c035d5a56b5d92ddadec43024c52df4b84732b65ede244cac8976519219","salt":"BQUFBQUFBQUFBQUFBQUFBQ","snapshot_id":"8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e","snapshot_version":2,"subject_id":"acme-corp","subject_type":"organization","tenant_id":"acme","type":"snapshot.created","write_request_id":"4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001","written_by":"oidc:dev#alice"}',
     keys: ['L6TWpH4-bEWaJmvQvfTAyd5-oh5GK98rJoCJpV7aExs'],
-    inclusion: ['Esjnm+kHl/GUuxk0xj6Q6wauyOOuA8LlL/VjbHbf54I=', 'Y9EvhmaCw4/lnS8uIa9lr+mYQppMIdhIN0zPKBTaylI='],
+    inclusion: ['Esjnm+kHl/GUuxk0xj6Q6wauyOOuA8LlL/VjbHbf54I=', 'UIQICqY8CdxnKkTQJ26JNm08ctiYF2LYOvtR/FVmXWo='],
   },
   map: { ...END, look_ups: OF_VERSIONS },
 };
@@ -109,7 +109,7 @@ export const GRANT_STATE_EXAMPLE: GrantStateProofView = {
   keys: ['RfC-wIOSwiGuU_nYUvRdKoxe5ZSgSxUqp0MtS_WtAo0', '8cbU6qE5vBdbvxtZlLQuYweiUZtNLb0YgK14Nhie3f8'],
   inclusion: [
     'BBAJ3OLCQ9qpSRRmS1XQ7qcOqGUXjJSrbDj6SrSVUho=',
-    'yK7Gdj9nK/ByXQU8n+NTYs5K+YhtVghtGpEKzU44+wc=',
+    'OMsZpmtCVd1uVCEZ0Yaehpw2NH2ziQiJsPs0remVQo4=',
     'oaxzgzjhME8z3v2TOhzKVMMS2xqqdx11o4W8FrGUAD4=',
   ],
   map: {

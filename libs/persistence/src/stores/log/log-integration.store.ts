@@ -153,12 +153,12 @@ export class LogIntegrationStore {
 
       const { missing, isMore: hasMoreRecords } = await batchWaitingRecords(sql);
       if (views !== null && views.views.length > 0) await sql.run(COMMIT_VIEWS, views);
-      const { facts, waitingIds, granted, orphaned, hasMoreFacts, postponed } = await takeWaiting(sql, limit, views);
+      const { facts, waitingIds, granted, orphaned, hasMoreFacts, hasPostponed } = await takeWaiting(sql, limit, views);
       const dropped = orphaned + missing;
       const isMore = hasMoreFacts || hasMoreRecords || views?.isMore === true;
       const needsRoots = map?.isComplete === true;
       const endsWithRoot = needsRoots && !isMore && (facts.length > 0 || (await map.needsRoot(tree.size)));
-      const completeAt = postponed > 0 && views !== null ? views.readAt : takenAt;
+      const completeAt = hasPostponed && views !== null ? views.readAt : takenAt;
       const round = {
         ...{ ...none, takenAt: completeAt, dropped, isMore },
         ...{ isWhole: !needsRoots || !isMore, hasMap: needsRoots },
@@ -195,19 +195,24 @@ export class LogIntegrationStore {
   }
 }
 
-/** Takes up to `limit` waiting facts, and drops marks without a fact. Leaves versions that still need a view. */
+/**
+ * Takes up to `limit` waiting facts, and drops marks without a fact. Leaves versions that still need a view, and the later versions
+ * of their subjects. A restart or a backfill keeps its order, so no fact overtakes such a version of it: `isHeldBack`.
+ */
 async function takeWaiting(sql: TransactionSql, limit: number, views: PreparedViews | null) {
   const waiting = await sql.run(WAITING, { limit });
   const [facts, granted]: [LoggedFact[], (SubjectRef | null)[]] = [[], []];
   const [waitingIds, orphaned]: [number[], number[]] = [[], []];
-  let postponed = 0;
+  const postponed = new Set<string>();
+  let isHeldBack = false;
   for (const row of waiting) {
-    if (views !== null && row.withoutView !== null && !views.unfit.has(row.withoutView)) {
-      postponed++;
-      continue;
-    }
     const fact = loggedFactOf(row);
-    if (fact === null) orphaned.push(row.waitingId);
+    const needsView = views !== null && row.withoutView !== null && !views.unfit.has(row.withoutView);
+    isHeldBack = needsView && row.waitingId < 0;
+    if (isHeldBack) break;
+    const subject = fact?.type === 'snapshot.created' ? `${fact.subjectType}/${fact.subjectId}` : null;
+    if (subject !== null && (needsView || postponed.has(subject))) postponed.add(subject);
+    else if (fact === null) orphaned.push(row.waitingId);
     else {
       facts.push(fact);
       granted.push(row.granted);
@@ -218,7 +223,14 @@ async function takeWaiting(sql: TransactionSql, limit: number, views: PreparedVi
     await requireNothingHidden(sql);
     await sql.run(DROP, { waitingIds: orphaned });
   }
-  return { facts, granted, waitingIds, orphaned: orphaned.length, postponed, hasMoreFacts: waiting.length >= limit };
+  return {
+    facts,
+    granted,
+    waitingIds,
+    orphaned: orphaned.length,
+    hasPostponed: postponed.size > 0,
+    hasMoreFacts: isHeldBack || waiting.length >= limit,
+  };
 }
 
 function recordsFactOf({ tenantId, ...waiting }: WaitingRecord): LogRecordsFact {
