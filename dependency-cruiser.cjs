@@ -44,7 +44,7 @@ module.exports = {
       name: 'the-client-stands-on-domain-tlog-and-proof',
       severity: 'error',
       from: { path: '^libs/client/src', pathNot: '^libs/client/src/node\\.ts$' },
-      to: { pathNot: ['^libs/client/src', ...['domain', 'proof', 'tlog'].flatMap(lib)] },
+      to: { pathNot: ['^libs/client/src', ...['domain', 'map', 'proof', 'tlog'].flatMap(lib)] },
     },
     {
       name: 'what-browsers-run-knows-no-node',

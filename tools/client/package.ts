@@ -6,7 +6,10 @@ import { repositoryRoot } from '../root.ts';
 
 const LIBS = join(repositoryRoot, 'libs');
 const CLIENT = join(LIBS, 'client');
-const ENTRIES = ['index', 'node', 'indexeddb', 'bundle'] as const;
+const ENTRIES = ['index', 'node', 'indexeddb', 'bundle', 'sodium'] as const;
+
+/** A package that only the entry `sodium` imports. */
+const SODIUM = 'libsodium-wrappers-sumo';
 
 /** Files that the main file loads when it needs them. */
 const LATER = ['map', 'policy', 'view'] as const;
@@ -39,7 +42,7 @@ export async function makePackage(folder: string, addresses: Addresses | null = 
     format: 'esm',
     target: 'es2022',
     platform: 'neutral',
-    external: ['node:*'],
+    external: ['node:*', SODIUM],
     conditions: ['iss-source'],
     legalComments: 'none',
     logLevel: 'warning',
@@ -50,6 +53,7 @@ export async function makePackage(folder: string, addresses: Addresses | null = 
     writeFileSync(to, text);
   }
   const { name, version, license, description } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
+  const { dependencies } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
   const entryOf = (entry: string): object => ({ types: `./${entry}.d.ts`, default: `./${entry}.js` });
   const manifest = {
     ...{ name, version, license, description, ...addresses },
@@ -61,8 +65,11 @@ export async function makePackage(folder: string, addresses: Addresses | null = 
       './node': entryOf('node'),
       './indexeddb': entryOf('indexeddb'),
       './bundle': entryOf('bundle'),
+      './sodium': entryOf('sodium'),
       './package.json': './package.json',
     },
+    peerDependencies: { [SODIUM]: `^${dependencies[SODIUM]}` },
+    peerDependenciesMeta: { [SODIUM]: { optional: true } },
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(join(repositoryRoot, 'LICENSE'), join(folder, 'LICENSE'));
@@ -100,7 +107,8 @@ function packedTypes(): Map<string, string> {
 /** Returns the file that an import of a declaration leads to. @throws Error for another package */
 function declarationOf(file: string, specifier: string): string {
   if (specifier.startsWith('.')) return `${join(dirname(file), specifier.replace(/\.ts$/, ''))}.d.ts`;
-  const [, lib, entry = 'index'] = /^@iss\/([a-z]+)(?:\/([a-z]+))?$/.exec(specifier) ?? [];
+  const [, lib, entry] = /^@iss\/([a-z]+)(?:\/([a-z]+))?$/.exec(specifier) ?? [];
   if (lib === undefined) throw new Error(`The types of ${file} lead to ${specifier}.`);
-  return join(LIBS, lib, 'dist', `${entry}.d.ts`);
+  const { exports } = JSON.parse(readFileSync(join(LIBS, lib, 'package.json'), 'utf8'));
+  return join(LIBS, lib, exports[entry === undefined ? '.' : `./${entry}`].types);
 }

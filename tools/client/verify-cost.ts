@@ -31,18 +31,20 @@ console.log(JSON.stringify({ answer, policy: operator.policyOf(published), vrfKe
 const VERIFIER = `
 import { Members, readPolicy } from '@iss/proof';
 import { verifyMapAnswer } from '@iss/proof/complete';
-globalThis.cost = async ({ answer, policy: text, vrfKey }) => {
+globalThis.cost = async ({ answer, policy: text, vrfKey }, group) => {
   const policy = await readPolicy(text);
   const times = [];
   for (let round = 0; round <= 50; round++) {
     const start = performance.now();
-    await verifyMapAnswer(Members.of('The proof', answer), { policy, vrfKey });
+    await verifyMapAnswer(Members.of('The proof', answer), { policy, vrfKey, group });
     times.push(performance.now() - start);
   }
   const [first] = times;
   return { first, median: times.slice(1).sort((one, other) => one - other)[25] };
 };
 `;
+
+const SODIUM = `import { loadSodiumGroup } from '@iss/map/sodium';`;
 
 interface Cost {
   first: number;
@@ -59,8 +61,10 @@ async function measure(newest: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'iss-verify-cost-'));
   try {
     const proof = await printed(folder, PROVER, newest);
-    const run = `${VERIFIER}\nconsole.log(JSON.stringify(await globalThis.cost(${proof})));`;
-    show('Node', JSON.parse(await printed(folder, run)));
+    const run = (group: string): string =>
+      `${SODIUM}\n${VERIFIER}\nconsole.log(JSON.stringify(await globalThis.cost(${proof}, ${group})));`;
+    show('Node', JSON.parse(await printed(folder, run('undefined'))));
+    show('Node with libsodium', JSON.parse(await printed(folder, run('await loadSodiumGroup()'))));
     const executablePath = findBrowser();
     if (executablePath === undefined) throw new UserError('There is no Chromium on the PATH.');
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });

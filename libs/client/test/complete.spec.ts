@@ -1,6 +1,7 @@
 import { type MapOperator, mapOperator, type Published } from '../../../tools/testing/map-operator.ts';
 import { LINEAGE_STREAM, mappedBundle } from '../../../tools/testing/mapped-bundle.ts';
 import { IdentityState, type IdentityStateOptions, type Subject, verificationOf } from '../src/index.ts';
+import { loadSodiumGroup } from '../src/sodium.ts';
 import { BASE_URL } from './fake-service.ts';
 
 const GRANT = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
@@ -106,6 +107,15 @@ describe('the latest version', () => {
     expect(asked).toEqual(['latest', 'latest-proof']);
     const named = { policy: operator.policyOf(published), vrfKey: operator.vrfKey };
     expect(verificationOf(await subjectOf({ trust: named }).latest())).toMatchObject({ mode: 'complete' });
+  });
+
+  it('is proved with the group of the trust', async () => {
+    const sodium = await loadSodiumGroup();
+    let hashed = 0;
+    const group = { ...sodium, sha512: (message: Uint8Array) => (hashed++, sodium.sha512(message)) };
+    const latest = await subjectOf({ trust: trust({ group }) }).latest();
+    expect(verificationOf(latest)).toMatchObject({ mode: 'complete' });
+    expect(hashed).toBeGreaterThan(0);
   });
 
   it('is proved by the log alone without a VRF key, or with `log`', async () => {

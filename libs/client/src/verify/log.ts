@@ -192,7 +192,7 @@ export class LogTrust {
     const { vrfKey } = policy;
     if (vrfKey === null) throw new ConfigurationError('Set trust.vrfKey.');
     const { refusalOf } = await import('./map.ts');
-    requireNoRefusal(await refusalOf(answer, { policy, vrfKey, maxAgeMs: this.trust.maxAgeMs, now: this.now() }));
+    requireNoRefusal(await refusalOf(answer, { ...this.trust, policy, vrfKey, now: this.now() }));
   }
 
   async #lineOf(

@@ -1,3 +1,4 @@
+import type { VrfGroup } from '@iss/map';
 import { policyOfKeys, verifiableHere } from '@iss/proof';
 import { type Policy, TlogError } from '@iss/tlog';
 import { ConfigurationError, TrustStoreError } from '../errors.ts';
@@ -18,6 +19,8 @@ export interface Trust {
   vrfKey?: string | undefined;
   /** How long ago the witnesses may have dated the checkpoint of such a proof. Defaults to any time. */
   maxAgeMs?: number | undefined;
+  /** Verifies such proofs faster: `await loadSodiumGroup()` of `@identity-state/client/sodium`. Defaults to slower code that runs everywhere. */
+  group?: VrfGroup | undefined;
   /** Stores the newest checkpoint. Defaults to memory. */
   store?: TrustStore | undefined;
 }
