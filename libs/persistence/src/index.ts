@@ -57,7 +57,7 @@ export * from './stores/map/map-proof.store';
 export * from './stores/map/map-read.store';
 export { type BackfillMaker, MapBackfillStore } from './stores/map/map-backfill.store';
 export * from './stores/map/public-entry.store';
-export type { MapBatch, MapGrowth, MapIdentity, MapRefusal } from './stores/map/map-round';
+export { type MapBatch, type MapGrowth, type MapIdentity, type MapRefusal, MapRound } from './stores/map/map-round';
 export * from './stores/feed/feed-integration.store';
 export * from './stores/feed/feed.store';
 export * from './stores/grants/grant-end.store';

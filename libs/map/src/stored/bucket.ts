@@ -4,7 +4,7 @@ import { requireIndexes } from '../tree/indexes';
 import { compareKeys, type MapLeaf, valueOf } from '../tree/hashes';
 
 /** Keys of a bucket. A larger one is split at its next bit. */
-export const MAX_BUCKET_KEYS = 48;
+export const MAX_BUCKET_KEYS = 24;
 
 /** A key with the log indexes of the entries that carry it. */
 export interface StoredKey {
