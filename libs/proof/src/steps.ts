@@ -374,17 +374,24 @@ async function proveWitnesses(evidence: VersionEvidence, inputs: Inputs): Promis
 }
 
 async function proveConsistency(evidence: VersionEvidence, inputs: Inputs): Promise<Done> {
-  const { proof, trusted, kept, consistency } = evidence;
-  const log = logAnswer(proof);
+  const log = logAnswer(evidence.proof);
   if (typeof log === 'string') return open(log, inputs);
-  if (log.note === null) return open(NO_CHECKPOINT, inputs);
+  return log.note === null ? open(NO_CHECKPOINT, inputs) : proveContinued(log.note, evidence, inputs);
+}
+
+/** Proves that a checkpoint and the kept one are of one log. Open without a kept one. @throws VerificationError */
+export async function proveContinued(
+  note: string,
+  { trusted, kept, consistency }: Pick<VersionEvidence, 'trusted' | 'kept' | 'consistency'>,
+  inputs: Inputs,
+): Promise<Done> {
   if (kept === null) {
     const why =
       'This browser had kept no checkpoint of this log. It now keeps this one, and compares the next one with it.';
     return open(why, inputs);
   }
-  inputs.push(['kept', kept], ['note', log.note]);
-  const shown = checkpointOf(log.note);
+  inputs.push(['kept', kept], ['note', note]);
+  const shown = checkpointOf(note);
   const policy = ofLogAlone(await readPolicy(trusted));
   let known: Checkpoint;
   try {

@@ -1,3 +1,3 @@
 export { verifyMapAnswer } from './answer';
 export { type MapTrust, proveNewest } from './newest';
-export { type NewestEvidence, proveNewestVersion } from './newest-step';
+export { type NewestAnswer, type NewestEvidence, proveNewestVersion } from './newest-step';

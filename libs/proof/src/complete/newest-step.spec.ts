@@ -37,7 +37,11 @@ async function evidenceOf(
   return {
     ...{ subjectType: SUBJECT.subject_type, subjectId: SUBJECT.subject_id, version: shown },
     ...{ snapshot: { envelope_hash: `hash ${shown}` }, proof: { got: { log_index: shown - 1 } } },
-    ...{ trusted: policyOf(), isTrustOfService: false, newest: { got: answer } },
+    ...{
+      trusted: policyOf(),
+      isTrustOfService: false,
+      newest: { answer: { got: answer }, kept: null, consistency: null },
+    },
     ...changes,
   };
 }
@@ -49,7 +53,14 @@ it.each<[string, number, number, () => Partial<NewestEvidence>, Step['state'], s
   ['the newest version', 3, 3, () => ({}), 'holds', NEWEST],
   ['an older version', 2, 3, () => ({}), 'holds', `${NEWEST} This page shows version 2.`],
   ['keys of the service', 3, 3, () => ({ isTrustOfService: true }), 'open', 'These keys come from the service'],
-  ['no answer', 3, 3, () => ({ newest: { not: 'It has no map.' } }), 'open', 'It has no map.'],
+  [
+    'no answer',
+    3,
+    3,
+    () => ({ newest: { answer: { not: 'It has no map.' }, kept: null, consistency: null } }),
+    'open',
+    'It has no map.',
+  ],
   ['a policy without the key', 3, 3, () => ({ trusted: operator.policyOf(published) }), 'open', 'vrf VRF+…'],
   ['a hidden version', 2, 2, () => ({}), 'fails', 'newest version is 3 instead of 2'],
   [
@@ -66,6 +77,23 @@ it.each<[string, number, number, () => Partial<NewestEvidence>, Step['state'], s
 ])('%s', async (_what, shown, newest, changes, state, why) => {
   const evidence = await evidenceOf(shown, newest, changes());
   await expect(proveNewestVersion(evidence)).resolves.toMatchObject({
+    ...{ name: 'newest', state },
+    why: expect.stringContaining(why),
+  });
+});
+
+it.each<[string, () => Promise<Published>, Step['state'], string]>([
+  ['the same tree', async () => published, 'holds', NEWEST],
+  [
+    'another tree of its size',
+    async () => operator.publish({ last: 'another' }),
+    'fails',
+    'two different trees of 4 entries',
+  ],
+])('compares its checkpoint with a kept one of %s', async (_what, publish, state, why) => {
+  const evidence = await evidenceOf(3, 3);
+  const newest = { ...evidence.newest, kept: (await publish()).note };
+  await expect(proveNewestVersion({ ...evidence, newest })).resolves.toMatchObject({
     ...{ name: 'newest', state },
     why: expect.stringContaining(why),
   });

@@ -8,6 +8,7 @@ import {
   holdsBy,
   type Inputs,
   open,
+  proveContinued,
   runStep,
   type Step,
   type VersionEvidence,
@@ -20,8 +21,12 @@ export interface NewestEvidence extends Pick<
   VersionEvidence,
   'subjectType' | 'subjectId' | 'version' | 'snapshot' | 'proof' | 'trusted' | 'isTrustOfService'
 > {
-  /** The response of `…/latest-proof`. */
-  readonly newest: Answer<JsonValue>;
+  readonly newest: NewestAnswer;
+}
+
+/** The response of `…/latest-proof`, and the checkpoint that the reader kept, with the proof that its checkpoint continues the kept one. */
+export interface NewestAnswer extends Pick<VersionEvidence, 'kept' | 'consistency'> {
+  readonly answer: Answer<JsonValue>;
 }
 
 /** Proves which version of the subject is the newest in the log, and that it has the hash of the shown one if it is the same version. */
@@ -31,19 +36,22 @@ export async function proveNewestVersion(evidence: NewestEvidence): Promise<Step
 
 async function newestStep(evidence: NewestEvidence, inputs: Inputs): Promise<Done> {
   const { newest, version, trusted } = evidence;
-  if ('not' in newest) return open(`There is no proof of the newest version: ${newest.not}`, inputs);
+  if ('not' in newest.answer) return open(`There is no proof of the newest version: ${newest.answer.not}`, inputs);
   const policy = await readPolicy(trusted);
   if (policy.vrfKey === null) {
     const why = 'The policy that you trust has no VRF key. Ask for the key, and add it as a line: vrf VRF+…';
     return open(why, inputs);
   }
   inputs.push(['vrfKey', policy.vrfKey]);
-  const answer = Members.of('The proof', newest.got);
+  const answer = Members.of('The proof', newest.answer.got);
   const map = answer.object('map');
-  inputs.push(['note', map.text('checkpoint')], ['mapRoot', map.object('map_root').text('entry')]);
+  const note = map.text('checkpoint');
+  inputs.push(['note', note], ['mapRoot', map.object('map_root').text('entry')]);
   const { subjectType: subject_type, subjectId: subject_id } = evidence;
   requireMembers('The proof', answer.all, { subject_type, subject_id }, 'other_version');
   const { shown, json } = await verifyMapAnswer(answer, { policy, vrfKey: policy.vrfKey });
+  const continued = await proveContinued(note, { ...newest, trusted }, []);
+  if (continued.state === 'fails') return fails(continued.why, inputs);
   const number = answer.count('snapshot_version');
   const size = answer.count('as_of_size');
   const said = `Version ${Object.fromEntries(shown)['Version']}.`;

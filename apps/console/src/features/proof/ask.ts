@@ -1,6 +1,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { isJsonObject, type JsonValue, parseStoredJson } from '@iss/domain/pure';
 import { type Answer, noteOf, type Step, type VersionEvidence } from '@iss/proof';
+import type { NewestAnswer } from '@iss/proof/complete';
 import { parseCheckpoint, parseNote } from '@iss/tlog';
 import { type api, ApiError, ErasedError, type ErasureReceipt, type IdentityState } from '@identity-state/client';
 import type { SubjectAddress } from '../../app/address.ts';
@@ -58,17 +59,23 @@ export function useProof(
     enabled: version !== null && keys !== null,
     queryFn: async ({ signal }) => {
       if (version === null || keys === null) throw new Error('There is nothing to prove.');
-      const newestOf = async (): Promise<Answer<JsonValue>> =>
-        mayProveNewest ? answerOf(async () => latestProof(client, subject, signal)) : { not: TEXT.newestNotShared };
+      const newestOf = async (): Promise<NewestAnswer> => {
+        const answer = mayProveNewest
+          ? await answerOf(async () => latestProof(client, subject, signal))
+          : { not: TEXT.newestNotShared };
+        return { answer, ...(await keptFor(client, 'got' in answer ? noteOfNewest(answer.got) : null, signal)) };
+      };
       const [{ evidence, proof, receipt }, newest] = await Promise.all([
         gather(client, subject, version, { keys, mayProve, receiptOf, signal }),
         hasMap ? newestOf() : null,
       ]);
       const result = await worker.run({ is: 'version', evidence, newest });
       const steps = result.is === 'steps' ? result.steps : [];
-      const note = proof === null ? null : noteOf(proof);
-      if (note !== null && steps.every(({ state }) => state !== 'fails')) await keep(note, evidence.kept);
-      return { steps, proof, newest: newest !== null && 'got' in newest ? newest.got : null, receipt };
+      const proved = newest !== null && 'got' in newest.answer ? newest.answer.got : null;
+      const note = (proof && noteOf(proof)) ?? (proved && noteOfNewest(proved));
+      if (note !== null && steps.every(({ state }) => state !== 'fails'))
+        await keep(note, evidence.kept ?? newest?.kept ?? null);
+      return { steps, proof, newest: proved, receipt };
     },
   });
 }
@@ -107,14 +114,11 @@ async function gather(
         )
       : { not: TEXT.proofNotShared },
   ]);
-  const note = 'got' in proof ? noteOf(proof.got) : null;
-  const kept = note === null ? null : await keptOf(note);
   const evidence: VersionEvidence = {
-    ...{ subjectType, subjectId, version, snapshot, previous, kept },
-    proof,
+    ...{ subjectType, subjectId, version, snapshot, previous, proof },
     trusted: text,
     isTrustOfService: whose === 'service',
-    consistency: note === null || kept === null ? null : await consistencyBetween(client, kept, note, signal),
+    ...(await keptFor(client, 'got' in proof ? noteOf(proof.got) : null, signal)),
   };
   return { evidence, proof: 'got' in proof ? proof.got : null, receipt };
 }
@@ -153,6 +157,23 @@ async function answerOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
       return { not: error instanceof ErasedError ? TEXT.erasureNotLogged : error.message };
     throw error;
   }
+}
+
+/** Returns the checkpoint of a response of `…/latest-proof`, or null. */
+function noteOfNewest(answer: JsonValue): string | null {
+  const map = isJsonObject(answer) ? answer['map'] : undefined;
+  return map === undefined ? null : noteOf(map);
+}
+
+/** Returns the checkpoint that this browser kept of the log of a checkpoint, and the proof of consistency between the two. */
+async function keptFor(
+  client: IdentityState,
+  note: string | null,
+  signal: AbortSignal,
+): Promise<Pick<VersionEvidence, 'kept' | 'consistency'>> {
+  const kept = note === null ? null : await keptOf(note);
+  if (note === null || kept === null) return { kept: null, consistency: null };
+  return { kept, consistency: await consistencyBetween(client, kept, note, signal) };
 }
 
 async function keptOf(note: string): Promise<string | null> {

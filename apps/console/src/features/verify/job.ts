@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from '@iss/domain/pure';
-import type { Answer, ProvedVersion, Report, Step, VersionEvidence } from '@iss/proof';
+import type { JsonObject } from '@iss/domain/pure';
+import type { ProvedVersion, Report, Step, VersionEvidence } from '@iss/proof';
+import type { NewestAnswer } from '@iss/proof/complete';
 
 /** A bundle or a proof. */
 export interface NamedFile {
@@ -41,8 +42,8 @@ export interface VersionValues {
 export interface VersionJob {
   readonly is: 'version';
   readonly evidence: VersionEvidence;
-  /** The response of `…/latest-proof`; null if the log has no map. */
-  readonly newest: Answer<JsonValue> | null;
+  /** The proof of the newest version; null if the log has no map. */
+  readonly newest: NewestAnswer | null;
 }
 
 export type VerifyJob = FileJob | VersionJob | ValuesJob;

@@ -135,6 +135,11 @@ describe('the proof of a version', () => {
     await press('Download proof of the newest version');
     expect(downloads[0]?.name).toBe('acme-corp.latest-proof.json');
     expect(JSON.parse((await downloads[0]?.blob.text()) ?? '')).toEqual(answer);
+
+    checkpoints.set('log.example/test', (await operator.publish({ last: 'another' })).note);
+    await open(PROOF_PAGE);
+    await see('The log shows two different trees of 2 entries');
+    expect(states()['newest']).toBe('fails');
   });
 
   it.each([
