@@ -1,10 +1,12 @@
-import { type Database, openDatabase } from '@iss/persistence';
+import { type Database, MapBackfillStore, openDatabase } from '@iss/persistence';
 import { createLogger, type LogSettings } from '@iss/platform';
 import { generateKeys } from '@iss/tlog';
 import { Registry } from 'prom-client';
 import { ORIGIN } from '../../../tools/testing/signed-log.ts';
-import { TEST_VRF_SECRET } from '../../../tools/testing/vrf-key';
+import { TEST_VRF_SECRET, vrfSecretOf } from '../../../tools/testing/vrf-key';
 import { waitFor } from '../../../tools/testing/wait-for';
+import { MapBackfill } from '../../webhook-worker/src/log/map-backfill';
+import { type MapKeys, openMapKeys } from '../../webhook-worker/src/log/map-keys';
 import { type LogWorker, startLogWorker } from '../../webhook-worker/test/log-worker';
 import { inhabit, RealLog } from './testing/real-log';
 import { iss } from './testing/run-iss';
@@ -68,11 +70,14 @@ async function settled(): Promise<void> {
   await waitFor(isDone, { what: 'the keys of all entries' });
 }
 
-const report = async () =>
-  JSON.parse((await iss(['audit', '--database-url', log.url, '--jobs', '1', '--json'])).printed);
+const report = async (...words: string[]) => {
+  const url = words.includes('--database-url') ? [] : ['--database-url', log.url];
+  const command = ['audit', ...url, '--jobs', '1', '--json', ...words];
+  return JSON.parse((await iss(command, { variables: { LOG_VRF_KEY: TEST_VRF_SECRET } })).printed);
+};
 
 it('finds nothing in a log that got a map later', async () => {
-  expect(await report()).toMatchObject({ clean: true, findings: [] });
+  expect(await report('--vrf')).toMatchObject({ clean: true, findings: [] });
   const [erased] = await log.query<{ hashes: string }>('SELECT count(body_hash) AS hashes FROM log_entries');
   expect(erased?.hashes).toBe('2');
 });
@@ -161,6 +166,45 @@ it.each([
   const { clean, findings } = await report();
   expect(clean).toBe(false);
   expect(findings).toContainEqual(expect.objectContaining({ check, where: expect.stringMatching(where) }));
+});
+
+it('finds only with --vrf that an operator gave older entries keys of other numbers', async () => {
+  const older = await RealLog.create();
+  const own = await openDatabase({ url: older.url, poolSize: 4, applicationName: 'test' });
+  const keys = await openMapKeys(ORIGIN, TEST_VRF_SECRET);
+  try {
+    await inhabit(older);
+    await older.publish();
+    if (keys === null) throw new Error('there is a key');
+    const lying: MapKeys = {
+      ...keys,
+      keysOf: (places) => keys.keysOf(places.map(({ stream, number }) => ({ stream, number: number + 1 }))),
+    };
+    const backfill = new MapBackfill(new MapBackfillStore(own.sql), lying);
+    for (let isMore = true; isMore;) isMore = await backfill.work(1_000, () => false);
+    const audited = async (...words: string[]): Promise<unknown[]> => {
+      const { findings } = await report('--database-url', older.url, ...words);
+      return findings.filter(({ check }: { check: string }) => check === 'map');
+    };
+    expect(await audited()).toEqual([]);
+    expect(await audited('--vrf')).toContainEqual(
+      expect.objectContaining({ where: 'entry 0', what: expect.stringMatching(/is not .* of number 1 in/) }),
+    );
+  } finally {
+    await keys?.close();
+    await own.close();
+    await older.close();
+  }
+});
+
+it('needs the key of the map for --vrf', async () => {
+  const audited = (secret: string) =>
+    iss(['audit', '--database-url', log.url, '--vrf'], { variables: { LOG_VRF_KEY: secret } });
+  expect(await audited('')).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/--vrf needs LOG_VRF_KEY/) });
+  expect(await audited(vrfSecretOf(2))).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/not the key of the map/),
+  });
 });
 
 it('gives keys to all entries of a new origin, whose map starts empty', async () => {

@@ -3,6 +3,7 @@ import { UsageError } from '../command';
 import { AuditReader, isText } from './database';
 import { checkFeeds } from './log/feeds';
 import { checkMap } from './log/map';
+import { checkVrfKeys } from './log/vrf-keys';
 import { checkLoggedFacts, checkOwnersAndGrants } from './facts/facts';
 import { addFound, type Found, nothingFound, report } from './findings';
 import { checkGuards } from './schema/guards';
@@ -56,6 +57,7 @@ export async function audit(
     range,
     withLog,
     policy,
+    vrfSecret,
     jobs,
     tell,
   }: {
@@ -63,6 +65,8 @@ export async function audit(
     /** False checks only what the database says without its log. */
     withLog: boolean;
     policy: Policy | null;
+    /** Computes the keys of the map with this secret key. */
+    vrfSecret: string | null;
     jobs: number;
     tell: (progress: AuditProgress) => void;
   },
@@ -102,7 +106,7 @@ export async function audit(
       if (range.to === null) tasks.push(...(await tasksBySubject(reader, 'facts', SUBJECTS)));
     }
     runners = await openRunners({ url, moment: reader.moment }, Math.min(jobs, Math.max(1, tasks.length)));
-    const rest = range.to === null ? checkRest(reader, tree, policy, result) : Promise.resolve();
+    const rest = range.to === null ? checkRest(reader, tree, { policy, vrfSecret }, result) : Promise.resolve();
     await Promise.all([rest, runAll(runners, tasks, result, { ...place, of: place.to - place.from, tell })]);
     return result;
   } finally {
@@ -136,7 +140,7 @@ async function tasksBySubject(reader: AuditReader, kind: 'facts' | 'lineages', s
 async function checkRest(
   reader: AuditReader,
   tree: StoredTree | null,
-  policy: Policy | null,
+  { policy, vrfSecret }: { policy: Policy | null; vrfSecret: string | null },
   result: AuditResult,
 ): Promise<void> {
   if (tree !== null) {
@@ -150,6 +154,7 @@ async function checkRest(
   if (tree !== null) {
     addFound(result, await checkLoggedFacts(reader));
     addFound(result, await checkMap(reader));
+    if (vrfSecret !== null) await checkVrfKeys(reader, result, vrfSecret);
     addFound(result, await checkRecords(reader));
     addFound(result, await checkFeeds(reader));
   }

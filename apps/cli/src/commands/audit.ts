@@ -14,27 +14,33 @@ const PROGRESS_MS = 2_000;
 export const audit: Command = {
   about:
     'It reads one consistent state with independent code, and changes nothing. A difference is listed with its row, and the exit code is 1. Unusual but valid rows are listed as notices. The exit code is 2 if the database cannot be read. Progress is written to standard error, with the --from-index that continues an interrupted run.',
-  usage: '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--from-index N] [--to-index N] [--jobs N]',
+  usage:
+    '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--vrf] [--from-index N] [--to-index N] [--jobs N]',
   options: {
     'database-url': { value: 'URL', about: 'Database (default: DATABASE_URL).' },
     ...TRUST_OPTIONS,
+    vrf: { about: 'Compute each key of the map with LOG_VRF_KEY, some 3,000 a second.' },
     'no-log': { about: 'Skip the log.' },
     'from-index': { value: 'N', about: 'First entry to check.' },
     'to-index': { value: 'N', about: 'Check only entries before this one, and nothing else.' },
     jobs: { value: 'N', about: 'Parallel readers (default: one per processor).' },
     ...JSON_OPTION,
   },
-  async run(options, { env, print, complain }) {
+  async run(options, { env, variables, print, complain }) {
     const url = textOf(options, 'database-url') ?? (await env()).databaseUrl;
     const isTrusting = textOf(options, 'policy') === undefined && textOf(options, 'vkey') === undefined;
     const withLog = !hasFlag(options, 'no-log');
     const range = { from: countOf(options, 'from-index') ?? 0, to: countOf(options, 'to-index') };
-    if (!withLog && (!isTrusting || range.from > 0 || range.to !== null)) {
-      throw new UsageError('--no-log skips the log, so it excludes --policy, --vkey, --from-index and --to-index.');
+    if (!withLog && (!isTrusting || hasFlag(options, 'vrf') || range.from > 0 || range.to !== null)) {
+      throw new UsageError(
+        '--no-log skips the log, so it excludes --policy, --vkey, --vrf, --from-index and --to-index.',
+      );
     }
     const policy = isTrusting ? null : policyOf(options);
+    const vrfSecret = hasFlag(options, 'vrf') ? (variables['LOG_VRF_KEY'] ?? '') : null;
+    if (vrfSecret === '') throw new UsageError('--vrf needs LOG_VRF_KEY, the secret key of workers and gateways.');
     const jobs = Math.min(MAX_JOBS, Math.max(1, countOf(options, 'jobs') ?? availableParallelism()));
-    const result = await auditDatabase(url, { range, withLog, policy, jobs, tell: progressTo(complain) });
+    const result = await auditDatabase(url, { range, withLog, policy, vrfSecret, jobs, tell: progressTo(complain) });
     print(
       hasFlag(options, 'json')
         ? JSON.stringify(asJson(result, withLog))
