@@ -199,7 +199,7 @@ it('finds only with --vrf that an operator gave older entries keys of other numb
 
 it('needs the key of the map for --vrf', async () => {
   const audited = (secret: string) =>
-    iss(['audit', '--database-url', log.url, '--vrf'], { variables: { LOG_VRF_KEY: secret } });
+    iss(['audit', '--database-url', log.url, '--jobs', '1', '--vrf'], { variables: { LOG_VRF_KEY: secret } });
   expect(await audited('')).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/--vrf needs LOG_VRF_KEY/) });
   expect(await audited(vrfSecretOf(2))).toMatchObject({
     exitCode: 2,
