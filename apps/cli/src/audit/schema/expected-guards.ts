@@ -279,6 +279,7 @@ migration LogKeys1700000000029: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
 migration Map1700000000049: applied
+migration MapInPlace1700000000053: applied
 migration MoreFilters1700000000043: applied
 migration PendingChanges1700000000039: applied
 migration PendingGrants1700000000046: applied
