@@ -72,7 +72,7 @@ export function useProof(
       const result = await worker.run({ is: 'version', evidence, newest });
       const steps = result.is === 'steps' ? result.steps : [];
       const proved = newest !== null && 'got' in newest.answer ? newest.answer.got : null;
-      const note = (proof && noteOf(proof)) ?? (proved && noteOfNewest(proved));
+      const note = (proof === null ? null : noteOf(proof)) ?? (proved === null ? null : noteOfNewest(proved));
       if (note !== null && steps.every(({ state }) => state !== 'fails'))
         await keep(note, evidence.kept ?? newest?.kept ?? null);
       return { steps, proof, newest: proved, receipt };
