@@ -1,12 +1,9 @@
-import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { mapKey, parseVrfSecretKey, vrfInput } from '@iss/map';
 import { loadSodiumGroup } from '@iss/map/sodium';
 import type { VrfOrder, VrfReport, VrfSecret } from './vrf-threads';
 
 const { origin, secret }: VrfSecret = workerData;
-// On Linux, the priority is that of this thread alone. Requests come before keys, which then catch up.
-if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 const opened = loadSodiumGroup().then((group) => ({ group, keys: parseVrfSecretKey(group, secret) }));
 
 async function perform(places: VrfOrder): Promise<VrfReport> {
