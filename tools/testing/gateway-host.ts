@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { openArchive } from '@iss/archive';
 import { openDatabase } from '@iss/persistence';
 import { APP_ROLES, createLogger, createRegistry, type GatewayEnv, gatewayEnv } from '@iss/platform';
 import { openQueue } from '@iss/queue';
@@ -11,6 +12,7 @@ import { createTestDatabase } from './test-database.ts';
 import { startTestIssuer, type TestIssuer } from './test-issuer.ts';
 
 export { openQueue } from '@iss/queue';
+export { archiveAll } from './archive-all.ts';
 export { publishLog } from './publish-log.ts';
 
 /**
@@ -88,12 +90,15 @@ async function openGateway(
   );
   const sent: string[] = [];
   const sentToReplica: string[] = [];
+  const archive = await openArchive(settings.archive);
+  closings.push(async () => archive?.close());
   const database = await openDatabase({
     url: created.url,
     role: APP_ROLES.gateway,
     replicaUrl: settings.databaseReplicaUrl,
     poolSize: 8,
     applicationName: 'test-gateway',
+    archive,
     observe: (name, server) => {
       if (!OF_NO_REQUEST.includes(name)) (server === 'primary' ? sent : sentToReplica).push(name);
     },

@@ -10,6 +10,7 @@ import {
   startTelemetry,
   warnTo,
 } from '@iss/platform';
+import { openArchive } from '@iss/archive';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createGateway, drain } from './app';
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
     flushMs: settings.shutdownTimeoutMs / 4,
   });
   const warn = warnTo(logger);
+  const archive = await openArchive(settings.archive);
   const database = await openDatabase({
     url: settings.databaseUrl,
     role: APP_ROLES.gateway,
@@ -36,6 +38,7 @@ async function main(): Promise<void> {
     poolSize: settings.databasePoolSize,
     needsSessions: settings.queueUrl === undefined,
     applicationName: 'api-gateway',
+    archive,
     warn,
   });
   const queue = openQueue({
@@ -57,6 +60,7 @@ async function main(): Promise<void> {
       await handOver.close();
       await queue.close();
       await database.close();
+      archive?.close();
     },
   });
   await (settings.host === undefined ? app.listen(settings.port) : app.listen(settings.port, settings.host));

@@ -3,6 +3,7 @@ import type { DeliveryRef } from '@iss/queue';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Archiver } from './archive/archiver';
 import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
@@ -30,6 +31,7 @@ const REPEATED = [
   FeedProjection,
   SweepService,
   RetentionService,
+  Archiver,
 ] as const;
 interface Repeated {
   start(): void;

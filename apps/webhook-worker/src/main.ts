@@ -10,6 +10,7 @@ import {
   warnTo,
   workerEnv,
 } from '@iss/platform';
+import { openArchive } from '@iss/archive';
 import { openDatabase } from '@iss/persistence';
 import { openQueue } from '@iss/queue';
 import { createWorker } from './app';
@@ -17,6 +18,7 @@ import { createWorker } from './app';
 async function main(): Promise<void> {
   const settings = workerEnv();
   const logger = createLogger({ name: 'webhook-worker', level: settings.logLevel });
+  const archive = await openArchive(settings.archive);
   const database = await openDatabase({
     url: settings.databaseUrl,
     role: APP_ROLES.worker,
@@ -24,6 +26,7 @@ async function main(): Promise<void> {
     poolSize: settings.databasePoolSize,
     needsSessions: settings.queueUrl === undefined,
     applicationName: 'webhook-worker',
+    archive,
     warn: warnTo(logger),
   });
   const queue = openQueue({
@@ -52,6 +55,7 @@ async function main(): Promise<void> {
       await metricsServer.close();
       await queue.close();
       await database.close();
+      archive?.close();
     },
   });
   await worker.start(settings.port);

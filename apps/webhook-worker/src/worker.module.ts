@@ -10,6 +10,7 @@ import { LOGGER, type Logger, watchBacklog, watchProcess } from '@iss/platform';
 import { EventQueue, QueueModule } from '@iss/queue';
 import { type DynamicModule, Inject, Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
+import { Archiver } from './archive/archiver';
 import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
@@ -56,6 +57,7 @@ export interface WorkerResources {
     },
     SweepService,
     RetentionService,
+    Archiver,
     LogProjection,
     LogPublication,
     MapBackfill,

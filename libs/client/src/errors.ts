@@ -119,7 +119,9 @@ const CLASSES: Readonly<Record<ErrorCode, new (failure: Failure) => ApiError>> =
   request_header_fields_too_large: HeadersTooLargeError,
   internal_error: InternalError,
   damaged: DamagedError,
+  archive_damaged: DamagedError,
   unavailable: UnavailableError,
+  archive_unavailable: UnavailableError,
 };
 
 /** Returns the error of an answer, by its code. */

@@ -18,6 +18,7 @@ export const Readiness = view('Readiness', {
   checks: part({
     database: Check.described('PostgreSQL answers.'),
     replica: Check.optional().described('A copy of PostgreSQL serves long reads. Absent if none is configured.'),
+    archive: Check.optional().described('The archive of old versions answers. Absent if none is configured.'),
     migrations: Check.described('The schema is the one that this code needs.'),
     schema: Check.described('Role, privileges, policies and triggers match the migrations.'),
     clock: Check.described('The clocks of the database and of this machine agree to within seconds.'),

@@ -26,7 +26,9 @@ export const ERROR_CODES = [
   'request_header_fields_too_large',
   'internal_error',
   'damaged',
+  'archive_damaged',
   'unavailable',
+  'archive_unavailable',
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 

@@ -28,6 +28,8 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
   log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, map_former, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
 
+GRANT SELECT ON archive_packs TO iss_app, iss_gateway, iss_worker;
+
 GRANT INSERT ON snapshot_views TO iss_app, iss_gateway, iss_worker;
 
 -- The gateway writes for callers: it inserts facts and reads the log.
@@ -77,9 +79,14 @@ GRANT INSERT, UPDATE (policy), DELETE ON log_policy TO iss_app, iss_worker;
 GRANT INSERT ON tenant_feed, shared_feed TO iss_app, iss_worker;
 GRANT UPDATE (size, granted_size) ON log_feed TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (next_index, until_index, turn) ON granted_feeds TO iss_app, iss_worker;
+GRANT INSERT (object_id, bytes), UPDATE (state, changed_at), DELETE ON archive_packs TO iss_app, iss_worker;
+GRANT SELECT, INSERT, UPDATE ON archive_progress TO iss_app, iss_worker;
+GRANT SELECT ON provenance_backfill TO iss_app, iss_worker;
 
 -- A restore without the roles loses both, and everybody may execute a function without explicit privileges.
 REVOKE EXECUTE ON FUNCTION erase_versions FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION erase_versions TO iss_app, iss_gateway;
+REVOKE EXECUTE ON FUNCTION archive_texts, restore_texts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION archive_texts TO iss_app, iss_worker;
 REVOKE EXECUTE ON FUNCTION announce_first_log_keys FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION announce_first_log_keys TO iss_app, iss_worker;

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import type { TextArchive } from '@iss/archive';
 import { DomainError } from '@iss/domain';
 import { APPLICATION_ROLE, type DatabaseRole, type PoolLoad, type Warn } from '@iss/platform';
 import type { ClientConfig, Pool } from 'pg';
@@ -28,6 +29,8 @@ export interface DatabaseSettings {
   applicationName: string;
   /** Something else listens on this database, such as a queue, so a transaction-mode pooler is refused. */
   needsSessions?: boolean;
+  /** Has the texts of old versions. It is closed by the caller, after the database. */
+  archive?: TextArchive | null;
   /** Receives problems that no request reports. */
   warn?: Warn;
   /** Receives the name of each statement that is sent, and its server; for metrics and for tests that count. */
@@ -142,6 +145,11 @@ export class Database {
     return this.sql.replica;
   }
 
+  /** Has the texts of old versions, or null. */
+  get archive(): TextArchive | null {
+    return this.sql.archive;
+  }
+
   /** Returns the current numbers of busy and idle connections and waiting callers. */
   load(): PoolLoad {
     const total = { busy: 0, idle: 0, waiting: 0 };
@@ -204,7 +212,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
           position,
         );
   await replica?.watch();
-  return new Database(new Sql(lone, ofPrimary, sharing, replica), pools, servers);
+  return new Database(new Sql(lone, ofPrimary, sharing, replica, settings.archive), pools, servers);
 }
 
 /**

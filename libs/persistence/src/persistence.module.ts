@@ -2,6 +2,7 @@ import { type Caps, DEFAULT_CAPS } from '@iss/platform';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Database } from './database';
 import type { Sql } from './sql/sql';
+import { ArchiveStore } from './stores/archive/archive.store';
 import { IdempotencyStore } from './stores/edge/idempotency.store';
 import { RateLimitStore } from './stores/edge/rate-limit.store';
 import { FeedIntegrationStore } from './stores/feed/feed-integration.store';
@@ -47,6 +48,7 @@ import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription
 
 /** Every store that only needs statements and the caps that they check. */
 const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
+  ArchiveStore,
   AuditStore,
   BacklogStore,
   ClaimedTypeStore,

@@ -1,6 +1,7 @@
 // First, because it stops a process whose Node.js version cannot load the others.
 export * from './process/runtime';
 export * from './address';
+export * from './env/archive-url';
 export * from './application-role';
 export * from './process/boot';
 export * from './env/connection-budget';

@@ -10,8 +10,8 @@ import { SETTINGS, type WorkerSettings } from '../settings';
 export type WorkerReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'egress' | 'log' | 'feed'
 > & {
-  /** Absent if the connection maxima are unknown. */
-  checks: { connections?: Check };
+  /** Absent if no archive is configured, or if the connection maxima are unknown. */
+  checks: { archive?: Check; connections?: Check };
 };
 
 /** Without these, the worker can do nothing. */
@@ -44,14 +44,16 @@ export class ReadinessService {
   }
 
   private async check(): Promise<WorkerReadiness['checks']> {
-    const [ofDatabase, queue, outbox, deliveries, egress, feed] = await Promise.all([
+    const { archive } = this.database;
+    const [ofDatabase, ofArchive, queue, outbox, deliveries, egress, feed] = await Promise.all([
       databaseChecks(this.database, this.settings.neededConnections),
+      archive === null ? {} : reachable(() => archive.ping(), 'degraded').then((check) => ({ archive: check })),
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
       timely('delivery that only lacks a slot', async () => this.dispatcher.oldestRunnableMs()),
       reachable(() => this.client.pingEgress(), 'degraded'),
       timely('entry of the log that is not in the change feeds', () => this.feeds.lagMs()),
     ]);
-    return { ...ofDatabase, queue, outbox, deliveries, egress, log: this.log.status(), feed };
+    return { ...ofDatabase, ...ofArchive, queue, outbox, deliveries, egress, log: this.log.status(), feed };
   }
 }

@@ -188,7 +188,26 @@ export type BatchResult = {
   /** The error and how to fix it. */
   error?: {
     /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code: ErrorCode;
+    code:
+      | 'validation_error'
+      | 'unauthorized'
+      | 'forbidden'
+      | 'limit_reached'
+      | 'not_found'
+      | 'not_logged_yet'
+      | 'method_not_allowed'
+      | 'conflict'
+      | 'erased'
+      | 'payload_too_large'
+      | 'unsupported_media_type'
+      | 'human_principal_required'
+      | 'rate_limited'
+      | 'request_header_fields_too_large'
+      | 'internal_error'
+      | 'damaged'
+      | 'archive_damaged'
+      | 'unavailable'
+      | 'archive_unavailable';
     /** The problem and how to fix it. */
     message: string;
     /** The problems, one for each place in the request. */
@@ -839,7 +858,26 @@ export type Error = {
   /** The error and how to fix it. */
   error: {
     /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code: ErrorCode;
+    code:
+      | 'validation_error'
+      | 'unauthorized'
+      | 'forbidden'
+      | 'limit_reached'
+      | 'not_found'
+      | 'not_logged_yet'
+      | 'method_not_allowed'
+      | 'conflict'
+      | 'erased'
+      | 'payload_too_large'
+      | 'unsupported_media_type'
+      | 'human_principal_required'
+      | 'rate_limited'
+      | 'request_header_fields_too_large'
+      | 'internal_error'
+      | 'damaged'
+      | 'archive_damaged'
+      | 'unavailable'
+      | 'archive_unavailable';
     /** The problem and how to fix it. */
     message: string;
     /** The problems, one for each place in the request. */
@@ -1150,7 +1188,26 @@ export type GrantResult = {
   /** The error and how to fix it. */
   error?: {
     /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code: ErrorCode;
+    code:
+      | 'validation_error'
+      | 'unauthorized'
+      | 'forbidden'
+      | 'limit_reached'
+      | 'not_found'
+      | 'not_logged_yet'
+      | 'method_not_allowed'
+      | 'conflict'
+      | 'erased'
+      | 'payload_too_large'
+      | 'unsupported_media_type'
+      | 'human_principal_required'
+      | 'rate_limited'
+      | 'request_header_fields_too_large'
+      | 'internal_error'
+      | 'damaged'
+      | 'archive_damaged'
+      | 'unavailable'
+      | 'archive_unavailable';
     /** The problem and how to fix it. */
     message: string;
     /** The problems, one for each place in the request. */
@@ -3284,25 +3341,6 @@ export type AuditAction =
   | 'refresh_request.declined'
   | 'refresh_request.cancelled'
   | 'limit.changed';
-
-export type ErrorCode =
-  | 'validation_error'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'limit_reached'
-  | 'not_found'
-  | 'not_logged_yet'
-  | 'method_not_allowed'
-  | 'conflict'
-  | 'erased'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'human_principal_required'
-  | 'rate_limited'
-  | 'request_header_fields_too_large'
-  | 'internal_error'
-  | 'damaged'
-  | 'unavailable';
 
 export type EventType =
   | 'identity.snapshot.created'

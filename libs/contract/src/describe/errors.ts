@@ -26,7 +26,9 @@ export const ERROR_STATUSES: Readonly<Record<ErrorCode, number>> = {
   request_header_fields_too_large: 431,
   internal_error: 500,
   damaged: 500,
+  archive_damaged: 502,
   unavailable: 503,
+  archive_unavailable: 503,
 };
 
 /** The target of the `Link: …; rel="help"` of an error, with the code as fragment. */
@@ -58,7 +60,13 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   request_header_fields_too_large: 'The headers exceed 16 KiB. Send fewer.',
   internal_error: 'The service failed. Try again; if the error persists, report the request_id.',
   damaged: 'The stored text of a version was altered. The message names the version; the operator must restore it.',
+  archive_damaged:
+    'No store of the archive has the text of this version as it was written. The message names the version; the operator ' +
+    'must restore it. Other versions are not affected.',
   unavailable: 'A dependency is down, or the service is overloaded. Wait for the seconds in Retry-After and try again.',
+  archive_unavailable:
+    'The text of this old version is in the archive, which does not answer. Wait for the seconds in Retry-After and try ' +
+    'again. Latest versions are not affected.',
 };
 
 const ErrorDetail = view('ErrorDetail', {

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { TextArchive } from '@iss/archive';
 import type { Replica } from '../replica';
 import { ask } from './ask';
 import { isRetryable, isUnavailable, toDomainError } from './db-errors';
@@ -36,6 +37,8 @@ export class Sql {
     private readonly shared: Sharing | null = null,
     /** A copy of the database, for reads that may be late. */
     readonly replica: Replica | null = null,
+    /** Has the texts that are not in the database. Null if none is configured. */
+    readonly archive: TextArchive | null = null,
   ) {}
 
   /** Throws if this object itself uses the shared connections. */

@@ -1,6 +1,7 @@
 import { isDateTime } from '@iss/domain';
 import { IsOptional } from 'class-validator';
 import { isNetwork } from '../address';
+import { archiveUrlFault } from './archive-url';
 import { replicaUrls, serverUrls } from './database-url';
 import { CAPS, CONNECTION_LIMITS, LIMITS, MAX_LIMIT_VALUE, WORK_LIMITS } from './limits';
 import { readQueueUrl } from './queue-url';
@@ -58,6 +59,14 @@ export class SharedVariables extends StoreVariables {
     /^PRIVATE\+VRF\+[A-Za-z0-9+/]{43}=$/.test(text),
   )
   LOG_VRF_KEY?: string;
+
+  @IsOptional()
+  @CheckedText(archiveUrlFault)
+  ARCHIVE_URL?: string;
+
+  @IsOptional()
+  @CheckedText(archiveUrlFault)
+  ARCHIVE_MIRROR_URL?: string;
 
   @WholeNumber(100, MAX_TIMEOUT_MS)
   SHUTDOWN_TIMEOUT_MS = 10_000;
@@ -272,6 +281,9 @@ export class WorkerVariables extends SharedVariables {
 
   @WholeNumber(10, MAX_TIMEOUT_MS)
   SWEEP_INTERVAL_MS = 1000;
+
+  @WholeNumber(0, 36_500)
+  ARCHIVE_AFTER_DAYS = 30;
 
   @Word(['on', 'off'])
   LOG: 'on' | 'off' = 'on';

@@ -118,6 +118,8 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env) {
     /** How long finished deliveries and their events are stored; 0 for ever. */
     retentionDays: env.WEBHOOK_RETENTION_DAYS,
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,
+    /** The age from which the text of a version that is not the latest is archived; 0 for at once. */
+    archiveAfterDays: env.ARCHIVE_AFTER_DAYS,
     log: {
       /** The log's name; empty if nothing is signed. */
       origin: env.LOG_ORIGIN ?? '',
@@ -147,6 +149,8 @@ function toShared(env: SharedVariables) {
     secretBox: SecretBox.fromKeyRing(env.SECRETS_KEYS),
     /** Makes the keys of the map; undefined if there is none. Secret. */
     vrfKey: env.LOG_VRF_KEY,
+    /** Object storage for old texts, and a second copy of it. Null if there is none. */
+    archive: env.ARCHIVE_URL === undefined ? null : { url: env.ARCHIVE_URL, mirrorUrl: env.ARCHIVE_MIRROR_URL },
     logLevel: env.LOG_LEVEL,
     /** The address to listen on. Undefined for all addresses; in `local` only loopback. */
     host: env.APP_ENV === 'local' ? '127.0.0.1' : undefined,

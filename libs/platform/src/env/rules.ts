@@ -25,6 +25,11 @@ function isSecureOutside(variable: string): Rule {
 }
 
 export const sharedRules: readonly Rule[] = [
+  rule(
+    'ARCHIVE_MIRROR_URL',
+    'must be another store than ARCHIVE_URL, which must be set too',
+    ({ ARCHIVE_URL: url, ARCHIVE_MIRROR_URL: mirror }) => mirror === undefined || (url !== undefined && url !== mirror),
+  ),
   deployedRule(
     'WEBHOOK_ALLOW_PRIVATE_TARGETS',
     'may be true only where APP_ENV is local or development',

@@ -164,6 +164,7 @@ function errorsOf(operation: Operation): ErrorCode[][] {
   const mayBeForbidden = typeof who === 'object' && 'role' in who;
   const given = new Set<ErrorCode>([
     ...errors,
+    ...(errors.includes('damaged') ? (['archive_damaged', 'archive_unavailable'] as const) : []),
     // For an unknown query parameter.
     'validation_error',
     ...(mayBeForbidden ? (['forbidden'] as const) : []),
@@ -280,6 +281,7 @@ const HEADERS_OF_ERRORS: Partial<Record<ErrorCode, readonly string[]>> = {
   conflict: ['Retry-After'],
   rate_limited: ['Retry-After', ...RATE_LIMIT],
   unavailable: ['Retry-After'],
+  archive_unavailable: ['Retry-After'],
 };
 
 function headers(names: readonly string[]): Record<string, { $ref: string }> {
@@ -292,7 +294,9 @@ const NEVER_REPLAYED: readonly ErrorCode[] = [
   'rate_limited',
   'internal_error',
   'damaged',
+  'archive_damaged',
   'unavailable',
+  'archive_unavailable',
 ];
 
 function namedError(codes: readonly ErrorCode[]) {

@@ -13,7 +13,9 @@ import { RouteTable } from './route-table';
 
 const RETRY_AFTER_SECONDS = '1';
 /** Errors that may be gone a moment later. */
-const PASSES: readonly ErrorCode[] = ['unavailable', 'not_logged_yet'];
+const PASSES: readonly ErrorCode[] = ['unavailable', 'archive_unavailable', 'not_logged_yet'];
+const DAMAGED: readonly ErrorCode[] = ['damaged', 'archive_damaged'];
+const UNAVAILABLE: readonly ErrorCode[] = ['unavailable', 'archive_unavailable'];
 
 /** Answers every failure with the specification's error envelope. An unexpected failure becomes 500 and a log line. */
 @Catch()
@@ -72,8 +74,8 @@ export class ErrorFilter implements ExceptionFilter {
   private explain(thrown: unknown, request: Request, response: Response): DomainError {
     const error = toDomainError(thrown);
     if (error instanceof DomainError) {
-      if (error.code === 'unavailable') this.logger.warn({ err: thrown, ...traceFields(request) }, error.message);
-      if (error.code === 'damaged')
+      if (UNAVAILABLE.includes(error.code)) this.logger.warn({ err: thrown, ...traceFields(request) }, error.message);
+      if (DAMAGED.includes(error.code))
         this.logger.error({ err: error, ...traceFields(request) }, 'A damaged text was requested');
       return error;
     }

@@ -9,8 +9,8 @@ import { type GatewaySettings, SETTINGS } from '../../settings';
 export type GatewayReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'issuer' | 'queue' | 'outbox' | 'log' | 'feed'
 > & {
-  /** Absent if no replica is configured, if the connection maxima are unknown, or if nothing keeps this gateway from proofs by the map. */
-  checks: { replica?: Check; connections?: Check; map?: Check };
+  /** Absent if no replica or archive is configured, if the connection maxima are unknown, or if nothing keeps this gateway from proofs by the map. */
+  checks: { replica?: Check; archive?: Check; connections?: Check; map?: Check };
 };
 
 /** If one of these fails, the gateway can answer nobody. If one is degraded, the gateway still works. */
@@ -56,8 +56,10 @@ export class ReadinessService {
   }
 
   private async check(): Promise<GatewayReadiness['checks']> {
-    const [ofDatabase, issuer, queue, outbox, log, feed, map] = await Promise.all([
+    const { replica, archive } = this.database;
+    const [ofDatabase, ofArchive, issuer, queue, outbox, log, feed, map] = await Promise.all([
       databaseChecks(this.database, this.settings.neededConnections),
+      archive === null ? {} : reachable(() => archive.ping(), 'degraded').then((check) => ({ archive: check })),
       this.keys.check(),
       reachable(() => this.queue.ping(), 'degraded'),
       timely('event', () => this.backlog.oldestEventMs()),
@@ -65,8 +67,17 @@ export class ReadinessService {
       timely('entry of the log that is not in the change feeds', () => this.feeds.lagMs()),
       this.map.check().catch(() => null),
     ]);
-    const { replica } = this.database;
     const ofReplica = replica === null ? {} : { replica: following(replica) };
-    return { ...ofDatabase, ...ofReplica, ...(map === null ? {} : { map }), issuer, queue, outbox, log, feed };
+    return {
+      ...ofDatabase,
+      ...ofReplica,
+      ...ofArchive,
+      ...(map === null ? {} : { map }),
+      issuer,
+      queue,
+      outbox,
+      log,
+      feed,
+    };
   }
 }

@@ -1,3 +1,4 @@
+import { ARCHIVE_OUTCOMES } from '@iss/archive';
 import {
   BacklogStore,
   Database,
@@ -34,6 +35,7 @@ export class SystemModule implements OnApplicationShutdown {
   ) {
     watchProcess(metrics, { build, load: () => database.load(), readiness: () => readiness.read() });
     watchBacklog(metrics, backlog, queue);
+    watchArchive(metrics, database);
     watchReplica(metrics, database);
     watchFigure(metrics, {
       name: 'log_lag_seconds',
@@ -71,6 +73,21 @@ function damagedTexts(metrics: Registry, logger: Logger): (found: unknown) => vo
       'A stored text is damaged',
     );
   };
+}
+
+/** Counts the outcomes of reads of archived texts, if there is an archive. */
+function watchArchive(metrics: Registry, { archive }: Database): void {
+  if (archive === null) return;
+  new Counter({
+    name: 'archive_texts_read_total',
+    help: 'Archived texts that were requested, by outcome',
+    labelNames: ['outcome'],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const outcome of ARCHIVE_OUTCOMES) this.inc({ outcome }, archive.outcomes[outcome]);
+    },
+  });
 }
 
 /** Counts the outcomes of reads at a replica and measures its lag, if there is a replica. */

@@ -41,7 +41,8 @@ export class ViewMaker {
     return this.threads.close();
   }
 
-  private async commit(versions: readonly VersionWithoutView[]): Promise<readonly CommittedVersion[]> {
+  /** Makes views. Their hash is null for a text that is no envelope. */
+  async commit(versions: readonly VersionWithoutView[]): Promise<readonly CommittedVersion[]> {
     const orders = ordersOf(versions);
     const [only] = orders;
     if (only === undefined) return [];

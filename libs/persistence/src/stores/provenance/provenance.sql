@@ -71,12 +71,14 @@ SELECT p.snapshot_version AS "snapshotVersion", p.origins
  WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId
 
 -- statement: fill_provenance_next
--- Selects the next versions in the order of their chains. Erased ones count as filled.
+-- Selects the next versions in the order of their chains. Erased ones count as filled, and those that need an archived text.
 SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion",
        (SELECT true FROM snapshots l WHERE l.subject_key = n.subject_key
            AND l.snapshot_version = n.snapshot_version + 1 LIMIT 1) IS NULL AS "isLatest",
        (SELECT true FROM snapshot_provenance p WHERE p.subject_key = n.subject_key
-           AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL OR n.erasure_id IS NOT NULL AS "isFilled"
+           AND p.snapshot_version = n.snapshot_version LIMIT 1) IS NOT NULL OR n.erasure_id IS NOT NULL OR n.pack_id IS NOT NULL
+       OR (SELECT b.pack_id FROM snapshots b WHERE b.subject_key = n.subject_key
+            AND b.snapshot_version = n.snapshot_version - 1 LIMIT 1) IS NOT NULL AS "isFilled"
   FROM snapshots n
  WHERE (n.subject_key, n.snapshot_version) > (:afterKey::bigint, :afterVersion::integer) AND n.subject_key <= :lastKey::bigint
  ORDER BY n.subject_key, n.snapshot_version LIMIT :rows

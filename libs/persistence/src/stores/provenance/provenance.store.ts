@@ -4,7 +4,8 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { type SubjectDisclosure } from '../facts/access-facts';
 import { CopiedTexts } from '../snapshots/copied-texts';
-import { type SnapshotRow } from '../snapshots/snapshot-record';
+import { type SnapshotRow, type StoredRow } from '../snapshots/snapshot-record';
+import { StoredTexts } from '../snapshots/stored-texts';
 
 /** A version with the origins of its leaves, and the facts that decide whether the caller may see it. */
 export interface ProvenanceRead {
@@ -42,11 +43,13 @@ export interface NearestOrigins {
   origins: Buffer | null;
 }
 
+type StoredProvenance = Omit<ProvenanceRead, 'snapshot'> & { snapshot: StoredRow | null };
+
 type Bounded = Reader & SubjectRef & { maxBytes: number };
 
-const latest = (form: 'tenant' | 'global') => statement<Bounded, ProvenanceRead>(`provenance_latest_${form}`);
+const latest = (form: 'tenant' | 'global') => statement<Bounded, StoredProvenance>(`provenance_latest_${form}`);
 const ofVersion = (form: 'tenant' | 'global') =>
-  statement<Bounded & { version: number }, ProvenanceRead>(`provenance_version_${form}`);
+  statement<Bounded & { version: number }, StoredProvenance>(`provenance_version_${form}`);
 
 const LATEST = { tenant: latest('tenant'), global: latest('global') };
 const OF_VERSION = { tenant: ofVersion('tenant'), global: ofVersion('global') };
@@ -59,10 +62,12 @@ const NEAREST = statement<SubjectRef & { version: number }, NearestOrigins>('pro
 
 /** Stored provenance of versions. */
 export class ProvenanceStore {
-  private readonly texts: CopiedTexts;
+  private readonly copied: CopiedTexts;
+  private readonly texts: StoredTexts;
 
   constructor(private readonly sql: Sql) {
-    this.texts = new CopiedTexts(sql.replica);
+    this.copied = new CopiedTexts(sql.replica);
+    this.texts = new StoredTexts(sql.archive);
   }
 
   /**
@@ -72,18 +77,18 @@ export class ProvenanceStore {
   async read(reader: Reader, subject: SubjectRef, version: number | null): Promise<ProvenanceRead> {
     const form = reader.tenantId === null ? 'global' : 'tenant';
     const whose = reader.tenantId ?? reader.principalId;
-    const found = async (maxBytes: number): Promise<ProvenanceRead> => {
+    const found = async (maxBytes: number): Promise<StoredProvenance> => {
       const [row] = await (version === null
         ? this.sql.runInTurn(whose, LATEST[form], { ...reader, ...subject, maxBytes })
         : this.sql.runInTurn(whose, OF_VERSION[form], { ...reader, ...subject, version, maxBytes }));
       if (row === undefined) throw new Error('a read of provenance answered no row');
       return row;
     };
-    const read = await found(this.texts.maxBytes);
-    const texts = await this.texts.complete(whose, [read.snapshot]);
-    if (texts === null) return found(ANY_BYTES);
-    const [snapshot = null] = texts;
-    return { ...read, snapshot };
+    const short = await found(this.copied.maxBytes);
+    const texts = await this.copied.complete(whose, [short.snapshot]);
+    const read = texts === null ? await found(ANY_BYTES) : short;
+    const [snapshot = null] = texts ?? [read.snapshot];
+    return { ...read, snapshot: await this.texts.bringOne(snapshot) };
   }
 
   /** Returns the latest version for a write that follows it. Only the owner gets it. */

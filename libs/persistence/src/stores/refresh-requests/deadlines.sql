@@ -60,7 +60,7 @@ SELECT r.refresh_request_id AS "refreshRequestId", v.passed AS "askedAt", n.snap
  WHERE n.created_at >= r.created_at AND n.envelope IS NOT NULL
 
 -- statement: refresh_request_version_texts
-SELECT @snapshot_columns(, n.envelope),
+SELECT @snapshot_columns(, {@stored_text}),
   @origins_of(n.subject_key, n.snapshot_version) AS origins
   FROM unnest(:snapshotIds::uuid[]) i (snapshot_id)
  CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.snapshot_id LIMIT 1) n

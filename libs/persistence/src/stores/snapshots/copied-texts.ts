@@ -1,17 +1,17 @@
 import type { Replica } from '../../replica';
 import { ANY_BYTES } from '../../sql/coalescer';
 import { statement } from '../../sql/statement';
-import type { SnapshotRow, UnopenedText } from './snapshot-record';
+import type { StoredRow, StoredText } from './snapshot-record';
 
 /** The largest text that the primary returns with the access facts. Asking a replica for a smaller one would take longer. */
 const SMALL_BYTES = 16 * 1024;
 
 const TEXTS = statement<
   { ids: readonly string[] },
-  { snapshotId: string; envelopeHash: string | null; envelope: UnopenedText | null }
+  { snapshotId: string; envelopeHash: string | null; envelope: StoredText | null }
 >('snapshot_texts_copied');
 
-const isLeftOut = (snapshot: SnapshotRow | null): snapshot is SnapshotRow =>
+const isLeftOut = (snapshot: StoredRow | null): snapshot is StoredRow =>
   snapshot !== null && snapshot.envelope === null && snapshot.erasure === null;
 
 /**
@@ -30,7 +30,7 @@ export class CopiedTexts {
    * Returns the snapshots in their order with the missing texts added. Returns null if the primary must be asked for all of them,
    * with {@link ANY_BYTES}.
    */
-  async complete(whose: string, snapshots: readonly (SnapshotRow | null)[]): Promise<(SnapshotRow | null)[] | null> {
+  async complete(whose: string, snapshots: readonly (StoredRow | null)[]): Promise<(StoredRow | null)[] | null> {
     const ids = snapshots.filter(isLeftOut).map(({ snapshotId }) => snapshotId);
     if (ids.length === 0) return [...snapshots];
     const rows = (await this.replica?.run(whose, TEXTS, { ids })) ?? null;

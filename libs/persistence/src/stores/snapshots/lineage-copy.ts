@@ -2,8 +2,8 @@ import { type Reader, type SubjectRef } from '@iss/domain';
 import type { Replica, ReplicaOutcome } from '../../replica';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { BEFORE_THE_FIRST, type LineageOrder, type LineageRange, type LineageRead } from './lineage-range';
-import { type SnapshotRow } from './snapshot-record';
+import { BEFORE_THE_FIRST, type LineageOrder, type LineageRange, type StoredLineage } from './lineage-range';
+import { type StoredRow } from './snapshot-record';
 
 /** The smallest number of headers for which a replica is asked. For fewer, the primary's check costs as much as the headers. */
 const WORTH_IT = 16;
@@ -26,7 +26,7 @@ interface Bounds {
   maxErasures: number;
 }
 
-type KnownToReader = Known & Pick<LineageRead, 'facts' | 'disclosure' | 'headVersion'>;
+type KnownToReader = Known & Pick<StoredLineage, 'facts' | 'disclosure' | 'headVersion'>;
 
 const knownToReader = (form: 'tenant' | 'global') =>
   statement<Reader & SubjectRef & Bounds, KnownToReader>(`snapshot_lineage_known_${form}`);
@@ -37,7 +37,7 @@ const KNOWN_BELOW = statement<SubjectRef & Bounds, Known>('snapshot_lineage_know
 
 /** A row from a replica. */
 interface Copied {
-  snapshot: SnapshotRow;
+  snapshot: StoredRow;
   fits: boolean;
   fitsPage: boolean;
 }
@@ -68,7 +68,7 @@ export class LineageCopy {
     private readonly replica: Replica,
   ) {}
 
-  async read(reader: Reader, subject: SubjectRef, asked: LineageRange): Promise<LineageRead | null> {
+  async read(reader: Reader, subject: SubjectRef, asked: LineageRange): Promise<StoredLineage | null> {
     const { order, limit, withEnvelopes } = asked;
     if (!withEnvelopes && limit < WORTH_IT) return null;
     if (!this.isThere()) return null;
@@ -86,7 +86,7 @@ export class LineageCopy {
     return { facts, disclosure, headVersion, snapshots: shown.map(({ snapshot }) => snapshot), found: count };
   }
 
-  async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[] | null> {
+  async below(subject: SubjectRef, version: number, limit: number): Promise<StoredRow[] | null> {
     if (!this.isThere()) return null;
     const known = await this.sql.one(KNOWN_BELOW, { ...subject, upTo: version - 1, limit, maxErasures: MAX_ERASURES });
     const count = Math.min(limit, known.last?.version ?? 0);

@@ -1,6 +1,6 @@
 import type { AccessFacts } from '@iss/domain';
 import type { SubjectDisclosure } from '../facts/access-facts';
-import type { SnapshotRow } from './snapshot-record';
+import type { SnapshotRow, StoredRow } from './snapshot-record';
 
 export const LINEAGE_ORDERS = ['asc', 'desc'] as const;
 export type LineageOrder = (typeof LINEAGE_ORDERS)[number];
@@ -29,6 +29,9 @@ export interface LineageRead {
   /** The number of snapshots in the range, including omitted ones. */
   found: number;
 }
+
+/** The same before the texts were brought. */
+export type StoredLineage = Omit<LineageRead, 'snapshots'> & { snapshots: StoredRow[] };
 
 /** The maximum size in UTF-8 bytes of the envelopes of one statement, because they are in memory together. */
 export const ENVELOPE_BYTES = 2 * 1024 * 1024;

@@ -4,21 +4,21 @@ n.bytes_before < 2097152
 
 -- fragment: fits_page
 -- True if the snapshot belongs to a page with envelopes, which has at most 8 MiB (`PAGE_BYTES`).
-(n.bytes_before = 0 OR n.bytes_before + coalesce(octet_length(n.envelope), 0) <= 8388608)
+(n.bytes_before = 0 OR n.bytes_before + coalesce(@text_bytes, 0) <= 8388608)
 
 -- fragment: range(compare, direction, after, subject_key)
 -- Selects `limit` snapshots of a subject in order, each with the total size of the envelopes before it. It does not read the
 -- texts.
 LATERAL (
-  SELECT n.*, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY n.snapshot_version @direction)
-              - coalesce(octet_length(n.envelope), 0) AS bytes_before, count(*) OVER ()::int AS found
+  SELECT n.*, sum(coalesce(@text_bytes, 0)) OVER (ORDER BY n.snapshot_version @direction)
+              - coalesce(@text_bytes, 0) AS bytes_before, count(*) OVER ()::int AS found
     FROM (SELECT n.* FROM snapshots n
            WHERE n.subject_key = @subject_key AND n.snapshot_version @compare @after
            ORDER BY n.snapshot_version @direction LIMIT :limit) n
 ) n
 
 -- fragment: envelope
-CASE WHEN :withEnvelopes::boolean AND @fits THEN n.envelope END
+CASE WHEN :withEnvelopes::boolean AND @fits THEN @stored_text END
 
 -- fragment: lineage(grantee, reader, snapshots, order)
 SELECT @facts,
@@ -55,8 +55,8 @@ SELECT @facts,
 
 -- fragment: snapshot_lineage_listed(grantee, reader)
 @lineage(@grantee, @reader, {LATERAL (
-    SELECT n.*, v.place, sum(coalesce(octet_length(n.envelope), 0)) OVER (ORDER BY v.place)
-           - coalesce(octet_length(n.envelope), 0) AS bytes_before,
+    SELECT n.*, v.place, sum(coalesce(@text_bytes, 0)) OVER (ORDER BY v.place)
+           - coalesce(@text_bytes, 0) AS bytes_before,
            count(*) OVER ()::int AS found
       FROM unnest(:versions::int[]) WITH ORDINALITY AS v(version, place)
      CROSS JOIN LATERAL (SELECT * FROM snapshots n
@@ -70,14 +70,14 @@ SELECT @facts,
 @snapshot_lineage_listed(f.grantee_tenant_id, {@global_read(readLineage)})
 
 -- statement: snapshot_lineage_below
-SELECT @snapshot_columns(, n.envelope)
+SELECT @snapshot_columns(, {@stored_text})
   FROM subjects s
   CROSS JOIN @range(<, DESC, :version::bigint, s.subject_key)
  WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId AND @fits
  ORDER BY n.snapshot_version DESC
 
 -- statement: snapshot_lineage_above
-SELECT @snapshot_columns(, n.envelope)
+SELECT @snapshot_columns(, {@stored_text})
   FROM subjects s
   CROSS JOIN @range(>, ASC, :version::bigint, s.subject_key)
  WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId AND @fits

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { DomainError, hashText } from '@iss/domain';
 import type { SnapshotRecord, SnapshotRow } from './snapshot-record';
+import { DAMAGED_IN_ARCHIVE } from './stored-texts';
 
 /** `hash`: the text does not match the stored `envelope_hash`. `syntax`: it is no JSON. */
 export type Damage = 'hash' | 'syntax';
@@ -22,10 +23,10 @@ export class DamagedText {
 
 /** The stored text of a version differs from the written one. */
 export class DamagedError extends DomainError {
-  constructor({ snapshotVersion, subjectType, subjectId, snapshotId }: SnapshotRow) {
+  constructor({ snapshotVersion, subjectType, subjectId, snapshotId }: SnapshotRow, place: 'database' | 'archive') {
     super(
-      'damaged',
-      `Version ${snapshotVersion} of ${subjectType}/${subjectId} (snapshot ${snapshotId}) is damaged in the database: its text is not the one that was written. The operator of the service has to restore it.`,
+      place === 'archive' ? 'archive_damaged' : 'damaged',
+      `Version ${snapshotVersion} of ${subjectType}/${subjectId} (snapshot ${snapshotId}) is damaged in the ${place}: its text is not the one that was written. The operator of the service has to restore it.`,
     );
   }
 }
@@ -82,5 +83,6 @@ function isJson(text: string): boolean {
 
 function damaged(row: SnapshotRow, damage: Damage): DamagedError {
   DAMAGED_TEXTS.publish(new DamagedText(row, damage));
-  return new DamagedError(row);
+  const text: unknown = row.envelope;
+  return new DamagedError(row, text === DAMAGED_IN_ARCHIVE ? 'archive' : 'database');
 }

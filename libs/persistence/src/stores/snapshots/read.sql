@@ -19,12 +19,24 @@ n.snapshot_id AS "@group.snapshotId",
 -- fragment: of_erasure(column)
 CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.@column FROM erasures er WHERE er.erasure_id = n.erasure_id LIMIT 1) END
 
+-- fragment: stored_text
+-- The text of the snapshot `n`, or the place of an archived text, which `StoredTexts` reads. The latest version is never archived.
+coalesce(n.envelope, CASE WHEN n.pack_id IS NOT NULL THEN
+    (SELECT '@' || p.object_id || ' ' || n.pack_offset || ' ' || n.pack_length || ' ' || encode(v.view_secret, 'hex')
+       FROM (SELECT * FROM archive_packs p WHERE p.pack_id = n.pack_id LIMIT 1) p
+      CROSS JOIN LATERAL (SELECT v.view_secret FROM snapshot_views v
+                           WHERE v.subject_key = n.subject_key AND v.snapshot_version = n.snapshot_version LIMIT 1) v) END)
+
+-- fragment: text_bytes
+-- The size of the text of the snapshot `n`. PostgreSQL knows the length of a text without reading it.
+coalesce(octet_length(n.envelope), n.text_bytes)
+
 -- fragment: text_if_small
--- The envelope of snapshot `n` if it has at most `maxBytes` bytes. PostgreSQL knows the length of a text without reading it.
-CASE WHEN octet_length(n.envelope) <= :maxBytes::int THEN n.envelope END
+-- The text of snapshot `n` if it has at most `maxBytes` bytes.
+CASE WHEN @text_bytes <= :maxBytes::int THEN @stored_text END
 
 -- statement: snapshot_texts_copied
-SELECT n.snapshot_id AS "snapshotId", encode(n.envelope_hash, 'hex') AS "envelopeHash", n.envelope
+SELECT n.snapshot_id AS "snapshotId", encode(n.envelope_hash, 'hex') AS "envelopeHash", @stored_text AS envelope
   FROM unnest(:ids::uuid[]) AS i(id)
  CROSS JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = i.id LIMIT 1) n
 
@@ -33,15 +45,15 @@ SELECT n.snapshot_id AS "snapshotId", encode(n.envelope_hash, 'hex') AS "envelop
 (found.envelope_hash = i.known_hash AND found.erasure_id IS NULL)
 
 -- fragment: is_too_large
--- PostgreSQL knows the length of a text without reading it.
+-- PostgreSQL knows the length of a text without reading it. An archived text is not read here.
 (i.with_envelope AND octet_length(n.envelope) > :maxBytes::int) IS TRUE
 
--- fragment: snapshot_read(grantee, reader, to_subject, to_snapshot)
+-- fragment: snapshot_read(grantee, reader, to_subject, to_snapshot, text)
 -- Reads single snapshots. `to_subject` has the inputs `i` and joins `s`. After the right `r`, `to_snapshot` joins the snapshot
--- `found`. An envelope with more bytes than `maxBytes` is omitted.
+-- `found`. A `text` with more bytes than `maxBytes` is omitted.
 SELECT @facts,
   @disclosed(@grantee), found.snapshot_version AS version,
-  @snapshot_columns(snapshot?, CASE WHEN i.with_envelope AND NOT @is_too_large THEN n.envelope END),
+  @snapshot_columns(snapshot?, CASE WHEN i.with_envelope AND NOT @is_too_large THEN @text END),
        @is_known IS TRUE AS "isKnown", @is_too_large AS "isTooLarge"
   FROM @to_subject
   @reader
@@ -53,7 +65,7 @@ SELECT @facts,
 @snapshot_read(@grantee, @reader, {unnest(:inputs.tenantId::text[], :inputs.principalId::text[], :inputs.withEnvelope::boolean[],
                 :inputs.knownHash::bytea[], :inputs.subjectType::text[], :inputs.subjectId::text[])
     WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, ord)
-  @named_subject}, @latest_snapshot(r.subject_key, found))
+  @named_subject}, @latest_snapshot(r.subject_key, found), n.envelope)
 
 -- statement: snapshot_latest_tenant
 @snapshot_latest(i.tenant_id, {@tenant_read(readLatest)})
@@ -66,7 +78,7 @@ SELECT @facts,
                 :inputs.knownHash::bytea[], :inputs.subjectType::text[], :inputs.subjectId::text[],
                 :inputs.snapshotVersion::int[], :inputs.asLatest::boolean[])
     WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, subject_type, subject_id, snapshot_version, as_latest, ord)
-  @named_subject}, @snapshot_of_version(r.subject_key, i.snapshot_version, found))
+  @named_subject}, @snapshot_of_version(r.subject_key, i.snapshot_version, found), {@stored_text})
 
 -- fragment: may_read_version
 -- A version that was the latest one at some moment may be read by another right.
@@ -84,7 +96,7 @@ SELECT @facts,
                 :inputs.knownHash::bytea[], :inputs.snapshotId::uuid[])
     WITH ORDINALITY AS i(tenant_id, principal_id, with_envelope, known_hash, snapshot_id, ord)
   LEFT JOIN snapshots found ON found.snapshot_id = i.snapshot_id
-  LEFT JOIN subjects s ON s.subject_key = found.subject_key}, )
+  LEFT JOIN subjects s ON s.subject_key = found.subject_key}, , {@stored_text})
 
 -- statement: snapshot_id_tenant
 @snapshot_id(i.tenant_id, {@tenant_read(readById)})

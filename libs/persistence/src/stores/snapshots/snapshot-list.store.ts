@@ -2,8 +2,9 @@ import { type Reader, type SubjectRef } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { LineageCopy } from './lineage-copy';
-import { type LineageOrder, type LineageRange, type LineageRead } from './lineage-range';
-import { type SnapshotRow } from './snapshot-record';
+import { type LineageOrder, type LineageRange, type LineageRead, type StoredLineage } from './lineage-range';
+import { type SnapshotRow, type StoredRow } from './snapshot-record';
+import { StoredTexts } from './stored-texts';
 
 export {
   ENVELOPE_BYTES,
@@ -17,7 +18,7 @@ type Form = 'tenant' | 'global';
 const formOf = ({ tenantId }: Reader): Form => (tenantId === null ? 'global' : 'tenant');
 
 interface LineageRow extends Omit<LineageRead, 'snapshots' | 'found'> {
-  snapshot: SnapshotRow | null;
+  snapshot: StoredRow | null;
   found: number | null;
 }
 type LineageStatement = Statement<Reader & SubjectRef & Omit<LineageRange, 'order'>, LineageRow>;
@@ -37,15 +38,17 @@ const listedStatement = (form: Form) =>
 
 const LISTED = { tenant: listedStatement('tenant'), global: listedStatement('global') };
 
-const BELOW = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>('snapshot_lineage_below');
+const BELOW = statement<SubjectRef & { version: number; limit: number }, StoredRow>('snapshot_lineage_below');
 
-const ABOVE = statement<SubjectRef & { version: number; limit: number }, SnapshotRow>('snapshot_lineage_above');
+const ABOVE = statement<SubjectRef & { version: number; limit: number }, StoredRow>('snapshot_lineage_above');
 
 /** Reads many snapshots of one subject, with a limit on the bytes per read. */
 export class SnapshotListStore {
   private readonly copy: LineageCopy | null;
+  private readonly texts: StoredTexts;
 
   constructor(private readonly sql: Sql) {
+    this.texts = new StoredTexts(sql.archive);
     this.copy = sql.replica === null ? null : new LineageCopy(sql, sql.replica);
   }
 
@@ -55,10 +58,10 @@ export class SnapshotListStore {
    */
   async read(reader: Reader, subject: SubjectRef, range: LineageRange): Promise<LineageRead> {
     const copied = await this.copy?.read(reader, subject, range);
-    if (copied) return copied;
+    if (copied) return this.brought(copied);
     const query = LINEAGE[range.order][formOf(reader)];
     const whose = reader.tenantId ?? reader.principalId;
-    return toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range }));
+    return this.brought(toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...range })));
   }
 
   /** Returns these versions of a subject, in the order of the list. */
@@ -69,7 +72,7 @@ export class SnapshotListStore {
   ): Promise<LineageRead> {
     const query = LISTED[formOf(reader)];
     const whose = reader.tenantId ?? reader.principalId;
-    return toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...list }));
+    return this.brought(toRead(query, await this.sql.runInTurn(whose, query, { ...reader, ...subject, ...list })));
   }
 
   /**
@@ -78,19 +81,23 @@ export class SnapshotListStore {
    */
   async below(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[]> {
     const copied = await this.copy?.below(subject, version, limit);
-    if (copied) return copied;
+    if (copied) return this.texts.bring(copied);
     const whose = `${subject.subjectType}/${subject.subjectId}`;
-    return this.sql.runInTurn(whose, BELOW, { ...subject, version, limit });
+    return this.texts.bring(await this.sql.runInTurn(whose, BELOW, { ...subject, version, limit }));
   }
 
   /** Returns the same above a version, oldest first. */
   async above(subject: SubjectRef, version: number, limit: number): Promise<SnapshotRow[]> {
     const whose = `${subject.subjectType}/${subject.subjectId}`;
-    return this.sql.runInTurn(whose, ABOVE, { ...subject, version, limit });
+    return this.texts.bring(await this.sql.runInTurn(whose, ABOVE, { ...subject, version, limit }));
+  }
+
+  private async brought(read: StoredLineage): Promise<LineageRead> {
+    return { ...read, snapshots: await this.texts.bring(read.snapshots) };
   }
 }
 
-function toRead({ name }: { name: string }, rows: readonly LineageRow[]): LineageRead {
+function toRead({ name }: { name: string }, rows: readonly LineageRow[]): StoredLineage {
   const [first] = rows;
   if (first === undefined) throw new Error(`${name} answered no row`);
   const snapshots = rows.map(({ snapshot }) => snapshot).filter((snapshot) => snapshot !== null);

@@ -3,7 +3,9 @@ import { ANY_BYTES } from '../../sql/coalescer';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { CopiedTexts } from './copied-texts';
+import type { StoredRow } from './snapshot-record';
 import type { SnapshotRead } from './snapshot-read.store';
+import { StoredTexts } from './stored-texts';
 
 /** The result of a read of two snapshots. Each has its own facts, because two ids may belong to different subjects. */
 export interface SnapshotPairRead {
@@ -16,13 +18,15 @@ interface SideRead extends SnapshotRead {
   isThere: boolean;
 }
 
+type StoredSide = Omit<SideRead, 'snapshot'> & { snapshot: StoredRow | null };
+
 type VersionInput = Reader & SubjectRef & { snapshotVersion: number };
 type IdInput = Reader & { snapshotId: string };
 
 const byVersions = (form: 'tenant' | 'global') =>
-  statement<{ inputs: readonly VersionInput[]; maxBytes: number }, SideRead>(`snapshot_pair_versions_${form}`);
+  statement<{ inputs: readonly VersionInput[]; maxBytes: number }, StoredSide>(`snapshot_pair_versions_${form}`);
 const byIds = (form: 'tenant' | 'global') =>
-  statement<{ inputs: readonly IdInput[]; maxBytes: number }, SideRead>(`snapshot_pair_ids_${form}`);
+  statement<{ inputs: readonly IdInput[]; maxBytes: number }, StoredSide>(`snapshot_pair_ids_${form}`);
 
 const BY_VERSIONS = { tenant: byVersions('tenant'), global: byVersions('global') };
 const BY_IDS = { tenant: byIds('tenant'), global: byIds('global') };
@@ -34,10 +38,12 @@ const formOf = ({ tenantId }: Reader): 'tenant' | 'global' => (tenantId === null
  * one.
  */
 export class SnapshotPairStore {
-  private readonly texts: CopiedTexts;
+  private readonly copied: CopiedTexts;
+  private readonly texts: StoredTexts;
 
   constructor(private readonly sql: Sql) {
-    this.texts = new CopiedTexts(sql.replica);
+    this.copied = new CopiedTexts(sql.replica);
+    this.texts = new StoredTexts(sql.archive);
   }
 
   /** Reads two versions of one subject, which may be the same. `snapshot` is null for one that does not exist. */
@@ -54,19 +60,21 @@ export class SnapshotPairStore {
 
   private async read<Input>(
     { tenantId, principalId }: Reader,
-    query: Statement<{ inputs: readonly Input[]; maxBytes: number }, SideRead>,
+    query: Statement<{ inputs: readonly Input[]; maxBytes: number }, StoredSide>,
     inputs: readonly Input[],
   ): Promise<SnapshotPairRead> {
     const whose = tenantId ?? principalId;
-    const pair = async (maxBytes: number): Promise<SnapshotPairRead> => {
+    const pair = async (maxBytes: number): Promise<{ from: StoredSide; to: StoredSide }> => {
       const [from, to] = await this.sql.runInTurn(whose, query, { inputs, maxBytes });
       if (from === undefined || to === undefined) throw new Error(`${query.name} answered fewer than two rows`);
       return { from, to };
     };
-    const { from, to } = await pair(this.texts.maxBytes);
-    const texts = await this.texts.complete(whose, [from.snapshot, to.snapshot]);
-    if (texts === null) return pair(ANY_BYTES);
-    const [ofFrom = null, ofTo = null] = texts;
-    return { from: { ...from, snapshot: ofFrom }, to: { ...to, snapshot: ofTo } };
+    const short = await pair(this.copied.maxBytes);
+    const texts = await this.copied.complete(whose, [short.from.snapshot, short.to.snapshot]);
+    const { from, to } = texts === null ? await pair(ANY_BYTES) : short;
+    const [ofFrom = null, ofTo = null] = texts ?? [from.snapshot, to.snapshot];
+    // Both at once, because they are often neighbours in one pack.
+    const [broughtFrom, broughtTo] = await this.texts.bringAll([ofFrom, ofTo]);
+    return { from: { ...from, snapshot: broughtFrom ?? null }, to: { ...to, snapshot: broughtTo ?? null } };
   }
 }

@@ -3,7 +3,8 @@ import { ANY_BYTES, Coalescer, LARGE_ANSWER } from '../../sql/coalescer';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { type SubjectDisclosure } from '../facts/access-facts';
-import { type SnapshotRecord, type SnapshotRow } from './snapshot-record';
+import { type SnapshotRecord, type SnapshotRow, type StoredRow } from './snapshot-record';
+import { StoredTexts } from './stored-texts';
 
 export type { SnapshotRecord, SnapshotRow, SubjectDisclosure, SubjectRef };
 
@@ -44,6 +45,9 @@ export const READ_RULES = {
   id: RULES.readById,
 } as const satisfies Record<SnapshotTarget['kind'], object>;
 
+/** A read before the text was brought. */
+type StoredRead = Omit<ConditionalRead, 'snapshot'> & { snapshot: StoredRow | null };
+
 /** A request as an input row of its statement. The optional members depend on its target. */
 interface ReadInput extends Reader, Partial<SubjectRef> {
   withEnvelope: boolean;
@@ -56,7 +60,7 @@ interface ReadInput extends Reader, Partial<SubjectRef> {
 /** Omits an envelope with more bytes than `maxBytes`. */
 type ReadStatement = Statement<
   { inputs: readonly ReadInput[]; maxBytes: number },
-  ConditionalRead & { isTooLarge: boolean }
+  StoredRead & { isTooLarge: boolean }
 >;
 
 const readStatement = (target: SnapshotTarget['kind'], form: 'tenant' | 'global'): ReadStatement =>
@@ -77,9 +81,11 @@ const MAX_RUNNING = 3;
 
 /** Reads single snapshots with their access facts in one statement, which concurrent reads share. */
 export class SnapshotReadStore {
-  private readonly readers: Record<Form, Coalescer<ReadInput, ConditionalRead>>;
+  private readonly readers: Record<Form, Coalescer<ReadInput, StoredRead>>;
+  private readonly texts: StoredTexts;
 
   constructor(private readonly sql: Sql) {
+    this.texts = new StoredTexts(sql.archive);
     this.readers = {
       latest_tenant: this.reader('latest_tenant'),
       latest_global: this.reader('latest_global'),
@@ -91,19 +97,21 @@ export class SnapshotReadStore {
   }
 
   /** Returns the requested parts of the snapshot, and the access facts. */
-  read(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<ConditionalRead> {
-    return this.readers[`${target.kind}_${reader.tenantId === null ? 'global' : 'tenant'}`].submit({
+  async read(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<ConditionalRead> {
+    const read = await this.readers[`${target.kind}_${reader.tenantId === null ? 'global' : 'tenant'}`].submit({
       principalId: reader.principalId,
       tenantId: reader.tenantId,
       withEnvelope: wanted.envelope,
       knownHash: wanted.unlessHash,
       ...toInput(target),
     });
+    // Not within the shared statement, so that nobody waits for the archive on behalf of another.
+    return { ...read, snapshot: await this.texts.bringOne(read.snapshot) };
   }
 
-  private reader(form: Form): Coalescer<ReadInput, ConditionalRead> {
+  private reader(form: Form): Coalescer<ReadInput, StoredRead> {
     const { sql: shared, lone } = this.sql.sharing;
-    return new Coalescer<ReadInput, ConditionalRead>({
+    return new Coalescer<ReadInput, StoredRead>({
       run: async (inputs, isAlone) => {
         const rows = isAlone
           ? await this.sql.run(STATEMENTS[form], { inputs, maxBytes: ANY_BYTES })

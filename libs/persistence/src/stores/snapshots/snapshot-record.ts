@@ -21,12 +21,24 @@ export interface SnapshotRecord extends SubjectRef {
 
 declare const unopened: unique symbol;
 
+declare const stored: unique symbol;
+
+/** A text from a row, or its place in the archive. `StoredTexts` (stored-texts.ts) brings the text. */
+export interface StoredText {
+  readonly [stored]: never;
+}
+
 /** A text from a row. `openSnapshot` (open-snapshot.ts) compares it with its hash before anybody may use it. */
-export interface UnopenedText {
+export interface UnopenedText extends StoredText {
   readonly [unopened]: never;
 }
 
+/** A snapshot as statements return it, whose text may be in the archive. */
+export interface StoredRow extends Omit<SnapshotRecord, 'envelope'> {
+  envelope: StoredText | null;
+}
+
 /** A snapshot as stores return it. */
-export interface SnapshotRow extends Omit<SnapshotRecord, 'envelope'> {
+export interface SnapshotRow extends StoredRow {
   envelope: UnopenedText | null;
 }

@@ -1,0 +1,69 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+
+/*
+ * A pack is `ISSPACK1`, followed by sealed texts without gaps. The database knows the place of each. A sealed text is a nonce of 12
+ * bytes, the encrypted zstd frame of the text, and the tag of 16 bytes (AES-256-GCM). Its key is HKDF-SHA-256 of a secret that only this
+ * text has, so that destroying the secret erases the text in every copy of the pack.
+ */
+
+const START = Buffer.from('ISSPACK1');
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+const PURPOSE = 'iss archived text v1';
+
+/** The place of a sealed text in its pack, in bytes. */
+export interface PlaceInPack {
+  offset: number;
+  length: number;
+}
+
+/** Collects the texts of one pack. */
+export class PackBuilder {
+  private readonly parts: Buffer[] = [START];
+  private length = START.length;
+
+  /** The size of the pack so far. */
+  get bytes(): number {
+    return this.length;
+  }
+
+  add(text: string, secret: Uint8Array): PlaceInPack {
+    const sealed = sealText(text, secret);
+    const place = { offset: this.length, length: sealed.length };
+    this.parts.push(sealed);
+    this.length += sealed.length;
+    return place;
+  }
+
+  build(): Buffer {
+    return Buffer.concat(this.parts);
+  }
+}
+
+/** Compresses and encrypts a text. The nonce is random, because a text may be packed again by another version of zstd. */
+export function sealText(text: string, secret: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, keyOf(secret), nonce);
+  const encrypted = cipher.update(zstdCompressSync(text));
+  return Buffer.concat([nonce, encrypted, cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Returns the text, or null if the bytes are not those that were sealed. */
+export function openText(sealed: Buffer, secret: Uint8Array): string | null {
+  if (sealed.length <= NONCE_BYTES + TAG_BYTES) return null;
+  try {
+    const decipher = createDecipheriv(CIPHER, keyOf(secret), sealed.subarray(0, NONCE_BYTES));
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    const frame = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    return zstdDecompressSync(Buffer.concat([frame, decipher.final()])).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+function keyOf(secret: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', PURPOSE, KEY_BYTES));
+}

@@ -1,0 +1,21 @@
+/** Immutable objects by name. All methods reject if the store fails, and may reject once the signal is aborted. */
+export interface ObjectStore {
+  /** Stores an object durably. */
+  put(name: string, bytes: Buffer, signal: AbortSignal): Promise<void>;
+  /** Returns this range of an object, or less if the object ends before. Throws {@link ObjectMissing}. */
+  read(name: string, offset: number, length: number, signal: AbortSignal): Promise<Buffer>;
+  /** Deletes an object. A missing one counts as deleted. */
+  remove(name: string, signal: AbortSignal): Promise<void>;
+  /** Rejects if the store does not answer, or refuses this process. */
+  ping(signal: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+/** The store answers, and has no such object. */
+export class ObjectMissing extends Error {
+  override readonly name = 'ObjectMissing';
+
+  constructor(object: string) {
+    super(`The archive has no object ${object}`);
+  }
+}

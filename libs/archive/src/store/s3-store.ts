@@ -1,0 +1,72 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  NoSuchKey,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { ObjectMissing, type ObjectStore } from './object-store';
+
+/** A request that has no answer after this time is tried once more. */
+const CONNECT_MS = 1_000;
+const ANSWER_MS = 2_500;
+const TRIES = 2;
+
+/** Objects in a bucket of S3 or of a compatible store. Endpoint, region and credentials come from the standard `AWS_…` variables. */
+export class S3Store implements ObjectStore {
+  private readonly client: S3Client;
+
+  constructor(
+    private readonly bucket: string,
+    private readonly prefix: string,
+    env: NodeJS.ProcessEnv = process.env,
+  ) {
+    const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
+    this.client = new S3Client({
+      region: env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1',
+      ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+      maxAttempts: TRIES,
+      requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
+      // Not every compatible store knows the newer checksums. Each text is verified by its own hash.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+  }
+
+  async put(name: string, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    const command = new PutObjectCommand({ ...this.of(name), Body: bytes, ContentLength: bytes.length });
+    await this.client.send(command, { abortSignal: signal });
+  }
+
+  async read(name: string, offset: number, length: number, signal: AbortSignal): Promise<Buffer> {
+    const range = `bytes=${offset}-${offset + length - 1}`;
+    try {
+      const command = new GetObjectCommand({ ...this.of(name), Range: range });
+      const { Body: body } = await this.client.send(command, { abortSignal: signal });
+      if (body === undefined) return Buffer.alloc(0);
+      return Buffer.from(await body.transformToByteArray());
+    } catch (error) {
+      if (error instanceof NoSuchKey) throw new ObjectMissing(name);
+      // The object is shorter than it was.
+      if (error instanceof Error && error.name === 'InvalidRange') return Buffer.alloc(0);
+      throw error;
+    }
+  }
+
+  async remove(name: string, signal: AbortSignal): Promise<void> {
+    await this.client.send(new DeleteObjectCommand(this.of(name)), { abortSignal: signal });
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    await this.client.send(new HeadBucketCommand({ Bucket: this.bucket }), { abortSignal: signal });
+  }
+
+  close(): void {
+    this.client.destroy();
+  }
+
+  private of(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.bucket, Key: this.prefix + name };
+  }
+}

@@ -1,0 +1,199 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DomainError } from '@iss/domain';
+import { within } from '@iss/platform';
+import { openText } from './pack';
+import { type Range, rangesOf } from './ranges';
+import { ObjectMissing, type ObjectStore } from './store/object-store';
+import { openStore } from './store/open-store';
+import { TextCache } from './text-cache';
+
+/** The place of an archived text, and the secret that opens it. */
+export interface PackedText {
+  object: string;
+  offset: number;
+  length: number;
+  secret: Buffer;
+}
+
+/**
+ * How an archived text was obtained: from the cache, from the store, or from the second store because the first one failed. Otherwise
+ * `damaged`: no store has the bytes that were written, or `unavailable`: no store answered.
+ */
+export const ARCHIVE_OUTCOMES = ['cached', 'answered', 'mirrored', 'damaged', 'unavailable'] as const;
+export type ArchiveOutcome = (typeof ARCHIVE_OUTCOMES)[number];
+
+/** No store of the archive answers. Everything that is in the database can still be read. */
+export class ArchiveUnavailable extends DomainError {
+  constructor(cause?: unknown) {
+    super(
+      'archive_unavailable',
+      'This version is in the archive, which does not answer. Try again shortly. The latest version is not affected.',
+      undefined,
+      { cause },
+    );
+  }
+}
+
+/** The time to write or to read back one pack. */
+const PACK_MS = 60_000;
+/** The time for all texts of one read. A caller waits longer for the database. */
+const ANSWER_MS = 5_000;
+/** After a failure, other reads fail at once for this time, so that they do not pile up. */
+const PAUSE_MS = 1_000;
+const CACHE_BYTES = 32 << 20;
+/** Ranges that one read requests at once. */
+const AT_ONCE = 4;
+/** Sealed bytes that are opened before others get their turn: some milliseconds. */
+const TURN_BYTES = 256 * 1024;
+
+export const nameOfObject = (object: string): string => `packs/${object}`;
+
+/** Opens the stores of these URLs. Returns null without settings. */
+export async function openArchive(
+  settings: { url: string; mirrorUrl: string | undefined } | null,
+): Promise<TextArchive | null> {
+  if (settings === null) return null;
+  const { url, mirrorUrl } = settings;
+  return new TextArchive(await openStore(url), mirrorUrl === undefined ? null : await openStore(mirrorUrl));
+}
+
+/** Writes packs to a store and to an optional second one, and reads texts from either. */
+export class TextArchive {
+  readonly outcomes: Record<ArchiveOutcome, number> = {
+    cached: 0,
+    answered: 0,
+    mirrored: 0,
+    damaged: 0,
+    unavailable: 0,
+  };
+  private readonly cache = new TextCache(CACHE_BYTES);
+  private readonly failedAtMs = new Map<ObjectStore, number>();
+
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly mirror: ObjectStore | null,
+  ) {}
+
+  /** Returns the texts in their order, null for a damaged one. Throws {@link ArchiveUnavailable}. */
+  async read(texts: readonly PackedText[]): Promise<(string | null)[]> {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const opened = new Map<PackedText, string | null>();
+    const uncached: PackedText[] = [];
+    for (const text of texts) {
+      const sealed = this.cache.get(keyOf(text));
+      const found = sealed === undefined ? null : openText(sealed, text.secret);
+      if (found === null) uncached.push(text);
+      else opened.set(text, found);
+    }
+    this.count('cached', opened.size);
+    const ranges = rangesOf(uncached).values();
+    const readRanges = async (): Promise<void> => {
+      for (const range of ranges) for (const [text, found] of await this.open(range, signal)) opened.set(text, found);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, readRanges));
+    return texts.map((text) => opened.get(text) ?? null);
+  }
+
+  /** Rejects if the store does not answer. */
+  async ping(): Promise<void> {
+    await within(ANSWER_MS, this.store.ping(AbortSignal.timeout(ANSWER_MS)), 'The archive');
+  }
+
+  /** Stores a pack in all stores. */
+  async put(object: string, pack: Buffer): Promise<void> {
+    await this.inEach((store, signal) => store.put(nameOfObject(object), pack, signal));
+  }
+
+  /** Reads a whole pack from each store. */
+  readBack(object: string, bytes: number): Promise<Buffer[]> {
+    return this.inEach((store, signal) => store.read(nameOfObject(object), 0, bytes, signal));
+  }
+
+  /** Deletes a pack from all stores. */
+  async remove(object: string): Promise<void> {
+    await this.inEach((store, signal) => store.remove(nameOfObject(object), signal));
+  }
+
+  close(): void {
+    for (const store of this.stores) store.close();
+  }
+
+  private get stores(): ObjectStore[] {
+    return this.mirror === null ? [this.store] : [this.store, this.mirror];
+  }
+
+  private async inEach<T>(work: (store: ObjectStore, signal: AbortSignal) => Promise<T>): Promise<T[]> {
+    const signal = AbortSignal.timeout(PACK_MS);
+    return Promise.all(this.stores.map((store) => within(PACK_MS, work(store, signal), 'The archive')));
+  }
+
+  private async open(range: Range, signal: AbortSignal): Promise<Map<PackedText, string | null>> {
+    const [bytes, isMirrored] = await this.bytesOf(range, signal);
+    const opened = new Map<PackedText, string | null>();
+    let turn = 0;
+    for (const text of range.texts) {
+      const sealed = part(bytes, text.offset - range.offset, text.length);
+      let found = openText(sealed, text.secret);
+      if (found !== null) {
+        this.cache.set(keyOf(text), sealed);
+        this.count(isMirrored ? 'mirrored' : 'answered');
+      } else found = await this.second(text, isMirrored, signal);
+      opened.set(text, found);
+      turn += text.length;
+      if (turn > TURN_BYTES) {
+        await nextTurn();
+        turn = 0;
+      }
+    }
+    return opened;
+  }
+
+  /** Reads a text whose bytes are damaged from the other store. Returns null if no store has it undamaged. */
+  private async second(text: PackedText, wasMirrored: boolean, signal: AbortSignal): Promise<string | null> {
+    const other = wasMirrored ? null : this.mirror;
+    const sealed = other === null ? null : await this.ask(other, text, signal).catch(() => null);
+    const found = sealed === null ? null : openText(sealed, text.secret);
+    this.count(found === null ? 'damaged' : 'mirrored');
+    return found;
+  }
+
+  private async bytesOf(range: Range, signal: AbortSignal): Promise<[bytes: Buffer, isMirrored: boolean]> {
+    try {
+      return [await this.ask(this.store, range, signal), false];
+    } catch (failure) {
+      const bytes = this.mirror === null ? null : await this.ask(this.mirror, range, signal).catch(() => null);
+      if (bytes !== null) return [bytes, true];
+      this.count('unavailable', range.texts.length);
+      throw new ArchiveUnavailable(failure);
+    }
+  }
+
+  private async ask(
+    store: ObjectStore,
+    { object, offset, length }: Omit<Range, 'texts'>,
+    signal: AbortSignal,
+  ): Promise<Buffer> {
+    if (performance.now() - (this.failedAtMs.get(store) ?? -Infinity) < PAUSE_MS) {
+      throw new Error('The archive failed a moment ago');
+    }
+    try {
+      // Half of the time, so that a store that hangs leaves time for the second one. A hung file system ignores the signal.
+      const timeoutMs = ANSWER_MS / 2;
+      const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      return await within(timeoutMs, store.read(nameOfObject(object), offset, length, both), 'The archive');
+    } catch (error) {
+      if (!(error instanceof ObjectMissing)) this.failedAtMs.set(store, performance.now());
+      throw error;
+    }
+  }
+
+  private count(outcome: ArchiveOutcome, times = 1): void {
+    this.outcomes[outcome] += times;
+  }
+}
+
+function part(bytes: Buffer, offset: number, length: number): Buffer {
+  return bytes.subarray(offset, offset + length);
+}
+
+const keyOf = ({ object, offset }: PackedText): string => `${object}/${offset}`;
