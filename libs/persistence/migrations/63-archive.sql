@@ -24,7 +24,7 @@ CREATE TABLE archive_progress (
   lease         uuid,
   next_at       timestamptz NOT NULL DEFAULT '-infinity'
 );
-CREATE INDEX archive_progress_due ON archive_progress (next_at, tenant_id);
+CREATE INDEX archive_progress_due ON archive_progress (next_at);
 COMMENT ON COLUMN archive_progress.aged_to IS 'Versions stored up to then were examined when they had the age for the archive';
 COMMENT ON COLUMN archive_progress.superseded_to IS 'Versions stored up to then led to an examination of their predecessors';
 COMMENT ON COLUMN archive_progress.next_at IS 'The end of the lease, or the time of the next examination';

@@ -1740,6 +1740,8 @@ export type Readiness = {
     database: Check;
     /** A copy of PostgreSQL serves long reads. Absent if none is configured. */
     replica?: Check;
+    /** The archive of old versions answers. Absent if none is configured. */
+    archive?: Check;
     /** The schema is the one that this code needs. */
     migrations: Check;
     /** Role, privileges, policies and triggers match the migrations. */

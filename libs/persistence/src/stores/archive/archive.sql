@@ -12,7 +12,7 @@ SELECT (SELECT true FROM provenance_backfill b WHERE b.is_one LIMIT 1) IS NULL A
 -- Leases the tenant that is due longest. No other worker archives its versions meanwhile.
 UPDATE archive_progress p SET lease = :lease::uuid, next_at = statement_timestamp() + :leaseMs::int * interval '1 millisecond'
  WHERE p.tenant_id = (SELECT q.tenant_id FROM archive_progress q WHERE q.next_at <= statement_timestamp()
-                       ORDER BY q.next_at, q.tenant_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+                       ORDER BY q.next_at LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING p.tenant_id AS "tenantId", p.aged_to::text AS "agedTo", p.superseded_to::text AS "supersededTo",
   p.superseded_to < statement_timestamp() - interval '1 day' AS "isOverdue"
 
@@ -69,23 +69,23 @@ SELECT archive_texts(:object::uuid, (:texts.subjectKey::text[])::bigint[], :text
 -- statement: archive_advance
 -- Ends leases. A tenant whose lease was taken by another worker keeps that worker's progress.
 UPDATE archive_progress p
-   SET aged_to = a.aged_to::timestamptz, superseded_to = a.superseded_to::timestamptz, lease = NULL,
-       next_at = statement_timestamp() + :pauseMs::int * interval '1 millisecond'
-  FROM (SELECT a.* FROM unnest(:claims.tenantId::text[], :claims.agedTo::text[], :claims.supersededTo::text[])
-                     AS a(tenant_id, aged_to, superseded_to) ORDER BY a.tenant_id) a
- WHERE p.tenant_id = a.tenant_id AND (p.lease = :lease::uuid) IS TRUE
+   SET aged_to = (:claims.agedTo::text[])[array_position(:claims.tenantId::text[], p.tenant_id)]::timestamptz,
+       superseded_to = (:claims.supersededTo::text[])[array_position(:claims.tenantId::text[], p.tenant_id)]::timestamptz,
+       lease = NULL, next_at = statement_timestamp() + :pauseMs::int * interval '1 millisecond'
+ WHERE p.tenant_id = ANY (:claims.tenantId::text[]) AND (p.lease = :lease::uuid) IS TRUE
 
 -- statement: archive_packs_drop
 -- Marks packs that no version names: those of a crash after a day, and those that are empty after the grace of a restore.
 UPDATE archive_packs p SET state = 'dropped', changed_at = statement_timestamp()
  WHERE p.pack_id = ANY (ARRAY(
-   SELECT q.pack_id FROM archive_packs q
-    WHERE q.texts = 0 AND (q.state = 'written' AND q.changed_at < statement_timestamp() - :orphanDays::int * interval '1 day'
-                           OR q.state = 'verified' AND q.changed_at < statement_timestamp() - :emptyDays::int * interval '1 day')
-    LIMIT :limit::int FOR UPDATE SKIP LOCKED)) AND p.texts = 0
+   SELECT q.pack_id
+     FROM (VALUES ('written', :orphanDays::int), ('verified', :emptyDays::int)) AS a(state, days)
+    CROSS JOIN LATERAL (SELECT q.pack_id FROM archive_packs q
+                         WHERE q.texts = 0 AND q.state = a.state AND q.changed_at < statement_timestamp() - a.days * interval '1 day'
+                         ORDER BY q.state, q.changed_at LIMIT :limit::int FOR UPDATE SKIP LOCKED) q)) AND (p.texts = 0) IS TRUE
 
 -- statement: archive_packs_dropped
-SELECT p.object_id AS object FROM archive_packs p WHERE p.state = 'dropped' AND p.texts = 0 ORDER BY p.changed_at LIMIT :limit::int
+SELECT p.object_id AS object FROM archive_packs p WHERE p.texts = 0 AND p.state = 'dropped' ORDER BY p.state, p.changed_at LIMIT :limit::int
 
 -- statement: archive_pack_forget
 DELETE FROM archive_packs p WHERE p.object_id = :object::uuid AND (p.state = 'dropped') IS TRUE

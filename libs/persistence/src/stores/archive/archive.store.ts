@@ -1,4 +1,4 @@
-import type { Sql } from '../../sql/sql';
+import type { Sql, TransactionSql } from '../../sql/sql';
 import { type NoParameters, type Statement, statement } from '../../sql/statement';
 
 /** A tenant that this worker leases, and how far its versions were examined. Times have microseconds. */
@@ -50,6 +50,13 @@ export interface PackedVersion {
   hash: Buffer;
 }
 
+/** The end of leases, and the places that were reached. */
+interface Ending {
+  lease: string;
+  claims: readonly ArchiveClaim[];
+  pauseMs: number;
+}
+
 interface ExaminedRow extends Omit<Examined, 'candidates'> {
   candidate: ArchiveCandidate | null;
 }
@@ -68,11 +75,7 @@ const TEXTS = statement<
 >('archive_texts_read');
 const ADD_PACK = statement<{ object: string; bytes: number }>('archive_pack_add');
 const MOVE = statement<{ object: string; texts: readonly PackedVersion[] }, { moved: number }>('archive_texts_move');
-const ADVANCE = statement<{
-  lease: string;
-  claims: readonly Pick<ArchiveClaim, 'tenantId' | 'agedTo' | 'supersededTo'>[];
-  pauseMs: number;
-}>('archive_advance');
+const ADVANCE = statement<Ending>('archive_advance');
 const DROP = statement<{ orphanDays: number; emptyDays: number; limit: number }>('archive_packs_drop');
 const DROPPED = statement<{ limit: number }, { object: string }>('archive_packs_dropped');
 const FORGET = statement<{ object: string }>('archive_pack_forget');
@@ -81,6 +84,8 @@ const FORGET = statement<{ object: string }>('archive_pack_forget');
 const ROWS = 5_000;
 /** Versions per statement that moves texts. */
 const MOVED_AT_ONCE = 1_000;
+/** Tenants per statement that ends leases. */
+const ENDED_AT_ONCE = 500;
 /** A crash leaves a pack that no version names. No text can move to it after this time. */
 const ORPHAN_DAYS = 1;
 /** A database that is restored to an earlier time may need a pack whose last text was erased or restored since. */
@@ -128,24 +133,20 @@ export class ArchiveStore {
    * Drops texts whose pack was read back, and ends the leases, in one transaction. Returns the number of archived versions: without
    * those that were erased or archived meanwhile.
    */
-  async move(
-    object: string,
-    texts: readonly PackedVersion[],
-    ending: { lease: string; claims: readonly ArchiveClaim[]; pauseMs: number },
-  ): Promise<number> {
+  async move(object: string, texts: readonly PackedVersion[], ending: Ending): Promise<number> {
     return this.sql.transaction(async (sql) => {
       let moved = 0;
       for (let start = 0; start < texts.length; start += MOVED_AT_ONCE) {
         moved += (await sql.one(MOVE, { object, texts: texts.slice(start, start + MOVED_AT_ONCE) })).moved;
       }
-      await sql.run(ADVANCE, ending);
+      await advance(sql, ending);
       return moved;
     });
   }
 
   /** Ends leases without archiving. The tenants are due again after the pause. */
   async advance(lease: string, claims: readonly ArchiveClaim[], pauseMs: number): Promise<void> {
-    await this.sql.run(ADVANCE, { lease, claims, pauseMs });
+    await advance(this.sql, { lease, claims, pauseMs });
   }
 
   /** Returns objects to delete, which no version can ever name again: at most `limit`. */
@@ -157,5 +158,11 @@ export class ArchiveStore {
   /** Forgets an object that was deleted. */
   async forget(object: string): Promise<void> {
     await this.sql.run(FORGET, { object });
+  }
+}
+
+async function advance(sql: Pick<TransactionSql, 'run'>, { lease, claims, pauseMs }: Ending): Promise<void> {
+  for (let start = 0; start < claims.length; start += ENDED_AT_ONCE) {
+    await sql.run(ADVANCE, { lease, claims: claims.slice(start, start + ENDED_AT_ONCE), pauseMs });
   }
 }
