@@ -57,7 +57,7 @@ async function placesOf({ subject_id }: Subject, of = world) {
 /** Changes one byte of an archived text. */
 async function corrupt(subject: Subject, version: number, of = world, root = store): Promise<void> {
   const place = (await placesOf(subject, of))[version - 1];
-  if (place?.object == null) throw new Error(`version ${version} is not archived`);
+  if (place === undefined || place.object === null) throw new Error(`version ${version} is not archived`);
   const path = join(root, 'packs', place.object);
   const bytes = readFileSync(path);
   bytes.writeUInt8(bytes.readUInt8(place.start + 20) ^ 1, place.start + 20);

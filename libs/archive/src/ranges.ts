@@ -1,4 +1,4 @@
-import type { PackedText } from './text-archive';
+import type { PackedText } from './packed-text';
 
 /** A part of an object that is read at once, with the texts in it. */
 export interface Range {

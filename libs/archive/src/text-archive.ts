@@ -2,18 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@iss/domain';
 import { within } from '@iss/platform';
 import { openText } from './pack';
+import type { PackedText } from './packed-text';
 import { type Range, rangesOf } from './ranges';
 import { ObjectMissing, type ObjectStore } from './store/object-store';
 import { openStore } from './store/open-store';
 import { TextCache } from './text-cache';
-
-/** The place of an archived text, and the secret that opens it. */
-export interface PackedText {
-  object: string;
-  offset: number;
-  length: number;
-  secret: Buffer;
-}
 
 /**
  * How an archived text was obtained: from the cache, from the store, or from the second store because the first one failed. Otherwise

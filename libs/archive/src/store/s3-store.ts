@@ -6,6 +6,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { s3Env } from '@iss/platform';
 import { ObjectMissing, type ObjectStore } from './object-store';
 
 /** A request that has no answer after this time is tried once more. */
@@ -20,11 +21,10 @@ export class S3Store implements ObjectStore {
   constructor(
     private readonly bucket: string,
     private readonly prefix: string,
-    env: NodeJS.ProcessEnv = process.env,
   ) {
-    const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
+    const { endpoint, region } = s3Env();
     this.client = new S3Client({
-      region: env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1',
+      region,
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
       maxAttempts: TRIES,
       requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
