@@ -224,15 +224,11 @@ async function requireUsable(pools: readonly Pool[], settings: DatabaseSettings)
   // One after the other: if the server has only one connection left, it is released before the next pool asks for one.
   for (const pool of pools) {
     const client = await pool.connect();
-    // The error rejects the statement. Without a listener, it would end the process.
-    const onError = (): void => undefined;
-    client.on('error', onError);
     try {
       const { rows } = await client.query<Stands>(STANDS);
       const [fault] = rows.flatMap((stands) => faultsOf(stands, settings));
       if (fault !== undefined) throw new DomainError('unavailable', `PostgreSQL: ${fault}.`);
     } finally {
-      client.off('error', onError);
       client.release();
     }
   }

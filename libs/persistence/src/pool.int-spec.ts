@@ -160,3 +160,9 @@ it('lets callers wait for the open connections when the server has none left', a
   expect(pool.waitingCount).toBe(0);
   expect(warnings).toEqual([expect.stringMatching(/^PostgreSQL has no connection left/)]);
 });
+
+it('survives a connection that is lost in the moment in which it is acquired', async () => {
+  const client = await poolOf(1).connect();
+  expect(client.emit('error', new Error('terminating connection'))).toBe(true);
+  client.release(true);
+});

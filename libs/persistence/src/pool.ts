@@ -37,6 +37,9 @@ export class CancellableClient extends Client {
 
   constructor(config?: ClientConfig) {
     super(config);
+    // The error also rejects the running statement, or the next one. It may come in the packet in which the connection becomes
+    // ready, before its user can listen. Without a listener, it would end the process.
+    this.on('error', () => undefined);
     this.connection.on('backendKeyData', (key: BackendKey) => (this.key = key));
     this.connection.on('readyForQuery', () => (this.waitedForSinceMs = performance.now()));
     this.on('notice', ({ routine }) => {

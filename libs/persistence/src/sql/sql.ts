@@ -83,8 +83,7 @@ export class Sql {
     return withRetries(async () => {
       const client = await this.pool.connect();
       let failure: unknown;
-      // The connection may be lost between two statements; the next statement then fails. Without a listener, the error would end
-      // the process.
+      // The connection may be lost between two statements. The next statement then fails.
       const lost = (error: Error): void => void (failure = error);
       client.on('error', lost);
       try {
