@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import { createGateway, drain } from '../../apps/api-gateway/dist/app.js';
 import { EventHandOver } from '../../apps/api-gateway/dist/events/event-hand-over.js';
 import { HotRoutes } from '../../apps/api-gateway/dist/http/fast/hot-routes.js';
+import { archiveBeforeReads, makeArchiveFolder, openArchiver } from './archive-all.ts';
 import { type Answer, Conformance } from './conformance.ts';
 import { createTestDatabase } from './test-database.ts';
 import { startTestIssuer, type TestIssuer } from './test-issuer.ts';
@@ -20,6 +21,9 @@ export { publishLog } from './publish-log.ts';
  * sends the other once per second.
  */
 const OF_NO_REQUEST = ['claimed_type_change', 'write_ahead_position'];
+
+/** `npm test` with this variable archives everything before each read. */
+const ARCHIVES_EVERYTHING = process.env['ISS_TEST_ARCHIVE'] === 'all';
 
 /** The built gateway in the process of the Jest worker, with its own database and issuer. */
 export interface HostedGateway {
@@ -76,6 +80,8 @@ async function openGateway(
   closings.push(() => created.drop());
   const issuer = await startTestIssuer({ projectId: env['OIDC_PROJECT_ID'] ?? 'test' });
   closings.push(() => issuer.stop());
+  const folder = ARCHIVES_EVERYTHING ? await makeArchiveFolder() : null;
+  closings.push(async () => folder?.remove());
   const settings = change(
     gatewayEnv({
       APP_ENV: 'local',
@@ -85,6 +91,7 @@ async function openGateway(
       SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
       LOG_LEVEL: 'silent',
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      ...(folder !== null && { ARCHIVE_URL: folder.url }),
       ...env,
     }),
   );
@@ -114,6 +121,11 @@ async function openGateway(
   const app = await createGateway({ settings, database, queue, handOver, metrics }, logger);
   let ended: Promise<void> | undefined;
   closings.push(() => ended ?? app.close());
+  if (folder !== null && env['ARCHIVE_URL'] === undefined) {
+    const archiver = await openArchiver(created.url, folder.url);
+    closings.push(() => archiver.close());
+    archiveBeforeReads(app.getHttpServer(), archiver);
+  }
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   const conformance = await conformanceTo(url, settings);

@@ -1,0 +1,87 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { openText, PackBuilder, sealText } from './pack';
+import type { PackedText } from './packed-text';
+import { MemoryStore } from '../../../tools/testing/memory-store';
+import { nameOfObject, TextArchive } from './text-archive';
+
+const TEXTS = Array.from({ length: 20 }, (_, index) => `{"number":${index},"padding":"${'x'.repeat(index * 100)}"}`);
+
+/** Stores one pack of all texts. */
+function packed(...stores: readonly MemoryStore[]): PackedText[] {
+  const object = randomUUID();
+  const pack = new PackBuilder();
+  const places = TEXTS.map((text) => {
+    const secret = randomBytes(32);
+    return { object, secret, ...pack.add(text, secret) };
+  });
+  for (const store of stores) store.objects.set(nameOfObject(object), pack.build());
+  return places;
+}
+
+function damage(store: MemoryStore, { object, offset }: PackedText): void {
+  const bytes = store.objects.get(nameOfObject(object));
+  bytes?.writeUInt8(bytes.readUInt8(offset + 15) ^ 1, offset + 15);
+}
+
+it('opens a sealed text only with its secret, and only unchanged', () => {
+  const secret = randomBytes(32);
+  const sealed = sealText('{"text":"Zürich 🏔"}', secret);
+  expect(openText(sealed, secret)).toBe('{"text":"Zürich 🏔"}');
+  expect(openText(sealed, randomBytes(32))).toBeNull();
+  for (const at of [0, 12, sealed.length - 1]) {
+    const changed = Buffer.from(sealed);
+    changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+    expect(openText(changed, secret)).toBeNull();
+  }
+  for (const length of [0, 28, sealed.length - 1]) expect(openText(sealed.subarray(0, length), secret)).toBeNull();
+});
+
+it('seals a text differently each time', () => {
+  const secret = randomBytes(32);
+  expect(sealText('{}', secret).equals(sealText('{}', secret))).toBe(false);
+});
+
+it('reads neighbours of a pack in one request, in any order, and again from its cache', async () => {
+  const store = new MemoryStore();
+  const archive = new TextArchive(store, null);
+  const places = packed(store);
+  expect(await archive.read(places.toReversed())).toEqual(TEXTS.toReversed());
+  expect(await archive.read(places)).toEqual(TEXTS);
+  expect(store.reads).toBe(1);
+  expect(archive.outcomes).toMatchObject({ answered: 20, cached: 20 });
+});
+
+it('returns null for a damaged text alone', async () => {
+  const store = new MemoryStore();
+  const places = packed(store);
+  const [first, second] = places;
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  damage(store, second);
+  const archive = new TextArchive(store, null);
+  expect(await archive.read([first, second])).toEqual([TEXTS[0], null]);
+  expect(archive.outcomes).toMatchObject({ answered: 1, damaged: 1 });
+});
+
+it.each([
+  ['fails', (store: MemoryStore) => void (store.before = () => Promise.reject(new Error('away')))],
+  ['has lost the object', (store: MemoryStore) => store.objects.clear()],
+  ['has damaged bytes', (store: MemoryStore, [first]: PackedText[]) => first && damage(store, first)],
+  [
+    'has a shorter object',
+    (store: MemoryStore) => store.objects.forEach((bytes, name) => store.objects.set(name, bytes.subarray(0, 9))),
+  ],
+])('reads the second store if the first one %s', async (_, hurt) => {
+  const [store, mirror] = [new MemoryStore(), new MemoryStore()];
+  const places = packed(store, mirror);
+  hurt(store, places);
+  expect(await new TextArchive(store, mirror).read(places)).toEqual(TEXTS);
+});
+
+it('is unavailable if no store has the object, and does not ask a store that failed a moment ago', async () => {
+  const store = new MemoryStore();
+  const archive = new TextArchive(store, null);
+  const places = packed(store);
+  store.before = () => Promise.reject(new Error('away'));
+  for (const _ of [1, 2]) await expect(archive.read(places)).rejects.toMatchObject({ code: 'archive_unavailable' });
+  expect(store.reads).toBe(1);
+});
