@@ -24,6 +24,8 @@ const OF_NO_REQUEST = ['claimed_type_change', 'write_ahead_position'];
 
 /** `npm test` with this variable archives everything before each read. */
 const ARCHIVES_EVERYTHING = process.env['ISS_TEST_ARCHIVE'] === 'all';
+/** The archive of each database, which several gateways may share. */
+const folders = new Map<string, Awaited<ReturnType<typeof makeArchiveFolder>>>();
 
 /** The built gateway in the process of the Jest worker, with its own database and issuer. */
 export interface HostedGateway {
@@ -80,8 +82,11 @@ async function openGateway(
   closings.push(() => created.drop());
   const issuer = await startTestIssuer({ projectId: env['OIDC_PROJECT_ID'] ?? 'test' });
   closings.push(() => issuer.stop());
-  const folder = ARCHIVES_EVERYTHING ? await makeArchiveFolder() : null;
-  closings.push(async () => folder?.remove());
+  const folder = ARCHIVES_EVERYTHING ? (folders.get(created.url) ?? (await makeArchiveFolder())) : null;
+  if (folder !== null && beside === undefined) {
+    folders.set(created.url, folder);
+    closings.push(() => folder.remove());
+  }
   const settings = change(
     gatewayEnv({
       APP_ENV: 'local',

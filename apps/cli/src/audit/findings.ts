@@ -61,6 +61,8 @@ export interface Found {
   replayed: number;
   /** Updates with erased data, or that rfc6902 would apply wrongly. */
   unreplayed: number;
+  /** Versions whose text is in the archive, and was not read. */
+  archived: number;
   /** The number of findings of each kind. */
   readonly countByCheck: Partial<Record<CheckName, number>>;
 }
@@ -75,7 +77,16 @@ export interface Checked extends Found {
 export const MAX_NAMED = 1_000;
 
 export function nothingFound(): Found {
-  return { findings: [], notices: [], findingsCount: 0, noticesCount: 0, replayed: 0, unreplayed: 0, countByCheck: {} };
+  return {
+    findings: [],
+    notices: [],
+    findingsCount: 0,
+    noticesCount: 0,
+    replayed: 0,
+    unreplayed: 0,
+    archived: 0,
+    countByCheck: {},
+  };
 }
 
 export function nothingChecked(): Checked {
@@ -101,6 +112,7 @@ export function addFound(all: Found, more: Found): void {
   all.noticesCount += more.noticesCount;
   all.replayed += more.replayed;
   all.unreplayed += more.unreplayed;
+  all.archived += more.archived;
 }
 
 function count({ countByCheck }: Found, check: CheckName, more: number): void {

@@ -89,6 +89,7 @@ function asJson(result: AuditResult, withLog: boolean): object {
     waiting: result.waiting,
     updates_replayed: result.replayed,
     updates_not_replayed: result.unreplayed,
+    archived_texts_not_read: result.archived,
     findings_count: result.findingsCount,
     notices_count: result.noticesCount,
     findings_by_check: result.countByCheck,
@@ -110,6 +111,9 @@ function asText(
       ? `Checked ${snapshots} snapshots${withLog ? ', but no log, because its tree is gone.' : '. The log was skipped, so a change is not found if everything that names the row was changed too.'}`
       : `Checked ${entries} of ${treeSize} log entries, ${snapshots} of them snapshots. ${scope}`,
     `Replayed ${result.replayed} updates. ${result.unreplayed} could not be replayed.`,
+    ...(result.archived > 0
+      ? [`${result.archived} texts are in the archive and were not read. iss archive verify recomputes them.`]
+      : []),
     ...(withLog && isTrusting && !isRange
       ? ['Signatures were verified with keys from the database. Use --policy FILE to name the keys that you trust.']
       : []),

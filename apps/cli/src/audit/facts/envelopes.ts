@@ -2,6 +2,12 @@ import { hash } from 'node:crypto';
 import { canonicalValue } from './canonical';
 import { type Found, report } from '../findings';
 
+/** Stands for a text in the archive, which `iss archive verify` reads. No text of an envelope is this. */
+export const ARCHIVED = '@';
+
+/** Selects the text of the snapshot `n`. */
+export const TEXT_COLUMN = `CASE WHEN n.pack_id IS NULL THEN n.envelope ELSE '${ARCHIVED}' END`;
+
 /** An envelope with the columns of its row. */
 export interface EnvelopeRow {
   subjectType: string;

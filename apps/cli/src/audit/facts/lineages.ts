@@ -1,6 +1,6 @@
 import { apiTime } from '../log/entry-text';
 import { type AuditReader, isText, type Row } from '../database';
-import { checkHash, checkText } from './envelopes';
+import { ARCHIVED, checkHash, checkText, TEXT_COLUMN } from './envelopes';
 import { type Checked, nothingChecked, report } from '../findings';
 import { checkName, NAME_COLUMN } from './names';
 import { checkPatch, UPDATE_COLUMNS, UPDATE_OF_VERSION } from './patches';
@@ -18,8 +18,8 @@ export interface LineagesTask {
 const rowsOf = (source: string): string => `
 SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generated_at, n.created_at,
        n.created_at > now() + interval '${CLOCK_SKEW_MS} ms', encode(n.envelope_hash, 'hex'), encode(n.prev_hash, 'hex'),
-       n.envelope, s.subject_type, s.subject_id, s.owner_tenant_id, encode(p.envelope_hash, 'hex'), p.created_at,
-       n.envelope IS NULL AND EXISTS (
+       ${TEXT_COLUMN}, s.subject_type, s.subject_id, s.owner_tenant_id, encode(p.envelope_hash, 'hex'), p.created_at,
+       n.envelope IS NULL AND n.pack_id IS NULL AND EXISTS (
          SELECT FROM erasures er WHERE er.erasure_id = n.erasure_id AND er.subject_key = n.subject_key AND er.status = 'erased'
                                    AND n.snapshot_version = ANY (er.versions)),
        ${VIEW_COLUMNS},
@@ -63,7 +63,8 @@ function checkRow(checked: Checked, row: Row): void {
     return;
   }
   let value: unknown;
-  if (isText(envelope)) {
+  if (envelope === ARCHIVED) checked.archived++;
+  else if (isText(envelope)) {
     const text = {
       subjectType,
       subjectId,

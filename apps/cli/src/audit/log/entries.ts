@@ -13,7 +13,7 @@ import {
   snapshotEntry,
   viewEntry,
 } from './entry-text';
-import { checkHash, checkText } from '../facts/envelopes';
+import { ARCHIVED, checkHash, checkText } from '../facts/envelopes';
 import { type Checked, notice, nothingChecked, report } from '../findings';
 import { KEYS, OTHERS, RESTARTS, SNAPSHOTS, TILES, VIEWS } from './entry-statements';
 import { checkPlaces, type KeysByEntry, leafText, MAP_ENTRIES, outerText, readKeys, readMapEntry } from './keyed';
@@ -153,7 +153,8 @@ class Chunk {
     }
     this.checkTime(index, where, createdAt, isLate === 't');
     let value: unknown;
-    if (isText(envelope)) {
+    if (envelope === ARCHIVED) this.checked.archived++;
+    else if (isText(envelope)) {
       const text = { ...fact, generatedAt: generatedAt ?? '', envelopeHash: envelopeHash ?? null, envelope };
       checkHash(this.checked, where, text);
       value = checkText(this.checked, where, text);

@@ -1,3 +1,4 @@
+import { TEXT_COLUMN } from '../facts/envelopes';
 import { NAME_COLUMN } from '../facts/names';
 import { UPDATE_COLUMNS, UPDATE_OF_VERSION } from '../facts/patches';
 import { VIEW_COLUMNS, VIEW_OF_VERSION } from '../facts/views';
@@ -7,7 +8,7 @@ import { VIEW_COLUMNS, VIEW_OF_VERSION } from '../facts/views';
 export const SNAPSHOTS = `
 SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 'base64'), '+/=', '-_'),
        n.snapshot_id, n.tenant_id, n.generated_at, n.created_at, encode(n.envelope_hash, 'hex'), encode(n.prev_hash, 'hex'),
-       n.envelope, s.subject_type, s.subject_id, s.owner_tenant_id,
+       ${TEXT_COLUMN}, s.subject_type, s.subject_id, s.owner_tenant_id,
        encode(p.envelope_hash, 'hex'), p.created_at, pe.log_index,
        CASE WHEN n.erasure_id IS NOT NULL THEN (
          SELECT CASE WHEN EXISTS (SELECT FROM log_entries le WHERE le.erasure_id = er.erasure_id AND le.entry_type = 6) THEN 'logged'
@@ -43,9 +44,9 @@ SELECT e.log_index, e.entry_type, translate(encode(e.salt, 'base64'), '+/=', '-_
        e.erasure_id, er.tenant_id, array_to_json(er.erased_indexes), er.erased_at,
        (SELECT count(*) FROM unnest(er.erased_indexes) AS gone(log_index)
           JOIN LATERAL (SELECT * FROM log_entries le WHERE le.log_index = gone.log_index LIMIT 1) le ON true
-          JOIN LATERAL (SELECT envelope FROM snapshots n
+          JOIN LATERAL (SELECT envelope, pack_id FROM snapshots n
                          WHERE n.subject_key = le.subject_key AND n.snapshot_version = le.snapshot_version LIMIT 1) n ON true
-         WHERE n.envelope IS NOT NULL),
+         WHERE n.envelope IS NOT NULL OR n.pack_id IS NOT NULL),
        CASE WHEN e.names_versions THEN (
          SELECT json_agg(json_build_array(n.snapshot_id, n.snapshot_version::text, encode(n.envelope_hash, 'hex'),
                                           encode(n.prev_hash, 'hex'), n.created_at::text) ORDER BY gone.log_index)
