@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { operatorEnv } from '@iss/platform';
+import { iss } from '../../cli/test/testing/run-iss';
 import { publishLog } from './publish-log';
 import { newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 
@@ -193,4 +195,40 @@ it('has no plain text in its objects', async () => {
     if (object !== null) expect(readFileSync(join(store, 'packs', object)).includes(subject.subject_id)).toBe(false);
   }
   expect(readdirSync(join(store, 'packs')).some((name) => name.endsWith('.tmp'))).toBe(false);
+});
+
+it('is audited, verified and restored by commands', async () => {
+  const own = await ReadWorld.open({ ARCHIVE_URL: url });
+  try {
+    const { subject, base, ids } = await archived(own);
+    const { vkey } = await publishLog(own.gateway.databaseUrl);
+    const run = (...words: string[]) =>
+      iss(words, { env: async () => operatorEnv({ DATABASE_URL: own.gateway.databaseUrl, ARCHIVE_URL: url }) });
+    const audit = ['audit', '--database-url', own.gateway.databaseUrl, '--jobs', '1', '--vkey', vkey, '--archive'];
+    expect(JSON.parse((await run('archive', 'status', '--json')).printed)).toMatchObject({
+      answers: true,
+      packs: [{ state: 'verified', texts: 3, unused: 0 }],
+    });
+    expect(await run(...audit)).toMatchObject({
+      exitCode: 0,
+      printed: expect.stringContaining('Verified 3 archived texts. Damaged: 0.'),
+    });
+    await corrupt(subject, 2, own);
+    expect(await run(...audit)).toMatchObject({ exitCode: 1 });
+    const { exitCode, printed } = await run('archive', 'verify');
+    expect([exitCode, printed]).toEqual([
+      1,
+      expect.stringContaining(`version 2 of organization/${subject.subject_id}`),
+    ]);
+    await corrupt(subject, 2, own);
+    expect(await run('archive', 'verify')).toMatchObject({ exitCode: 0, printed: 'Verified 3 archived texts.' });
+    expect(await run('archive', 'restore')).toMatchObject({ exitCode: 2 });
+    expect(await run('archive', 'restore', '--all')).toMatchObject({ exitCode: 0, printed: 'Restored 3 texts.' });
+    expect((await placesOf(subject, own)).map(({ object, text }) => [object, text !== null])).toEqual(
+      [1, 2, 3, 4].map(() => [null, true]),
+    );
+    for (const path of READS(base, ids)) await own.read(path);
+  } finally {
+    await own.close();
+  }
 });

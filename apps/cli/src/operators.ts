@@ -8,6 +8,11 @@ export const OPERATORS_COMMANDS: Readonly<Record<string, CommandEntry>> = {
       example: 'iss audit --vkey log.example/iss+…',
     },
   }),
+  ...commandsOf('Operators', () => import('./commands/operators/archive.ts'), {
+    'archive status': { summary: 'Count the packs of the archive.', example: 'iss archive status' },
+    'archive verify': { summary: 'Compare every archived text with its hash.', example: 'iss archive verify' },
+    'archive restore': { summary: 'Return archived texts to the database.', example: 'iss archive restore --all' },
+  }),
   ...commandsOf('Operators', () => import('./commands/operators/doctor.ts'), {
     doctor: { summary: 'Check the environment and all dependencies of the processes.', example: 'iss doctor' },
   }),

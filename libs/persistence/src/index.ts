@@ -9,6 +9,7 @@ export * from './sql/statement';
 export * from './sql/coalescer';
 export * from './sql/db-errors';
 export * from './stores/archive/archive.store';
+export * from './stores/archive/archived-texts';
 export * from './stores/snapshots/open-snapshot';
 export * from './stores/snapshots/snapshot-read.store';
 export * from './stores/snapshots/snapshot-write.store';

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { audit as auditDatabase, type AuditProgress, type AuditResult } from '../audit/audit';
 import { CHECKS, type Finding } from '../audit/findings';
-import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
+import { type Command, type CommandContext, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
+import { verifyArchive, withArchive } from './operators/archive';
 import { policyOf, TRUST_OPTIONS } from '../trust/policy';
 import { visible } from '../visible';
 import { JSON_OPTION } from '../output';
@@ -15,12 +16,13 @@ export const audit: Command = {
   about:
     'It reads one consistent state with independent code, and changes nothing. A difference is listed with its row, and the exit code is 1. Unusual but valid rows are listed as notices. The exit code is 2 if the database cannot be read. Progress is written to standard error, with the --from-index that continues an interrupted run.',
   usage:
-    '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--vrf] [--from-index N] [--to-index N] [--jobs N]',
+    '[--database-url URL] [--policy FILE | --vkey KEY | --no-log] [--vrf] [--archive] [--from-index N] [--to-index N] [--jobs N]',
   options: {
     'database-url': { value: 'URL', about: 'Database (default: DATABASE_URL).' },
     ...TRUST_OPTIONS,
     vrf: { about: 'Compute each key of the map with LOG_VRF_KEY, some 3,000 a second.' },
     'no-log': { about: 'Skip the log.' },
+    archive: { about: 'Also read every text in the archive (ARCHIVE_URL), and compare it with its hash.' },
     'from-index': { value: 'N', about: 'First entry to check.' },
     'to-index': { value: 'N', about: 'Check only entries before this one, and nothing else.' },
     jobs: { value: 'N', about: 'Parallel readers (default: one per processor).' },
@@ -46,6 +48,7 @@ export const audit: Command = {
         ? JSON.stringify(asJson(result, withLog))
         : asText(result, { withLog, isRange: range.to !== null, isTrusting }),
     );
+    if (hasFlag(options, 'archive')) await checkArchive(env, url, print, complain);
     if (result.findingsCount > 0) {
       throw new Failure(
         `Findings: ${result.findingsCount}. The database ${withLog ? 'differs from the log' : 'has faults'}. docs/operations/restore.md, "Audit", says what to do.`,
@@ -53,6 +56,22 @@ export const audit: Command = {
     }
   },
 };
+
+/** Verifies the texts that the audit of the database leaves out. Throws Failure if one is damaged. */
+async function checkArchive(
+  env: CommandContext['env'],
+  url: string,
+  print: (text: string) => void,
+  complain: (text: string) => void,
+): Promise<void> {
+  await withArchive({ env }, async (archive) => {
+    const { texts, damaged } = await verifyArchive(archive, url, complain);
+    print(`Verified ${texts} archived texts. Damaged: ${damaged.length}.`);
+    if (damaged.length > 0) {
+      throw new Failure(`Damaged texts in the archive: ${damaged.length}. iss archive verify lists them.`);
+    }
+  });
+}
 
 function countOf(options: Options, name: string): number | null {
   const text = textOf(options, name);

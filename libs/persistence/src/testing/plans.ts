@@ -8,8 +8,8 @@ export const ROLE_OPTION = '-c role=iss_app';
 
 /** Returns true for statements that only the owner of the tables may run. */
 export const isOwners = (name: string): boolean =>
-  ['fill_hashes_', 'fill_provenance_', 'limit_override_', 'log_key_', 'log_restart_'].some((owners) =>
-    name.startsWith(owners),
+  ['fill_hashes_', 'fill_provenance_', 'archive_restore', 'limit_override_', 'log_key_', 'log_restart_'].some(
+    (owners) => name.startsWith(owners),
   );
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;

@@ -12,7 +12,7 @@ import { CheckedText, Flag, Parsed, Text, Url, WholeNumber, withBounds, Word } f
 const DAY_MS = 86_400_000;
 const MAX_TIMEOUT_MS = 600_000;
 
-/** The variables of PostgreSQL and of the queue, which the operator's commands read too. */
+/** The variables of PostgreSQL, the queue and the archive, which the operator's commands read too. */
 class StoreVariables {
   @Text('must be a URL starting with postgres:// or postgresql://', (text) => serverUrls(text).length > 0)
   DATABASE_URL!: string;
@@ -20,6 +20,14 @@ class StoreVariables {
   @IsOptional()
   @CheckedText(queueUrlFault)
   QUEUE_URL?: string;
+
+  @IsOptional()
+  @CheckedText(archiveUrlFault)
+  ARCHIVE_URL?: string;
+
+  @IsOptional()
+  @CheckedText(archiveUrlFault)
+  ARCHIVE_MIRROR_URL?: string;
 }
 
 /** The variables of every process. */
@@ -59,14 +67,6 @@ export class SharedVariables extends StoreVariables {
     /^PRIVATE\+VRF\+[A-Za-z0-9+/]{43}=$/.test(text),
   )
   LOG_VRF_KEY?: string;
-
-  @IsOptional()
-  @CheckedText(archiveUrlFault)
-  ARCHIVE_URL?: string;
-
-  @IsOptional()
-  @CheckedText(archiveUrlFault)
-  ARCHIVE_MIRROR_URL?: string;
 
   @WholeNumber(100, MAX_TIMEOUT_MS)
   SHUTDOWN_TIMEOUT_MS = 10_000;

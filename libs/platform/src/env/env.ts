@@ -35,6 +35,7 @@ export function operatorEnv(source: NodeJS.ProcessEnv = process.env) {
     databaseUrl: env.DATABASE_URL,
     /** Undefined if the queue's tables are in the database. */
     queueUrl: env.QUEUE_URL,
+    archive: toArchive(env),
     /** The default limits, as far as this process has the gateway's variables. */
     limits: { ...valuesOf(CAPS, env), requests_per_minute },
   };
@@ -160,7 +161,7 @@ function toShared(env: SharedVariables) {
     /** Makes the keys of the map; undefined if there is none. Secret. */
     vrfKey: env.LOG_VRF_KEY,
     /** Object storage for old texts, and a second copy of it. Null if there is none. */
-    archive: env.ARCHIVE_URL === undefined ? null : { url: env.ARCHIVE_URL, mirrorUrl: env.ARCHIVE_MIRROR_URL },
+    archive: toArchive(env),
     logLevel: env.LOG_LEVEL,
     /** The address to listen on. Undefined for all addresses; in `local` only loopback. */
     host: env.APP_ENV === 'local' ? '127.0.0.1' : undefined,
@@ -172,6 +173,10 @@ function toShared(env: SharedVariables) {
     /** Null if no traces and metrics are sent. */
     telemetry: toTelemetry(env),
   };
+}
+
+function toArchive({ ARCHIVE_URL: url, ARCHIVE_MIRROR_URL: mirrorUrl }: OperatorVariables | SharedVariables) {
+  return url === undefined ? null : { url, mirrorUrl };
 }
 
 function toNeededConnections(env: SharedVariables): number | undefined {

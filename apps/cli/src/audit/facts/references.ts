@@ -66,6 +66,13 @@ const REFERENCES: readonly Reference[] = [
       WHERE NOT ${version('er.subject_key', 'v.number')}`,
   },
   {
+    check: 'named',
+    what: 'its pack in the archive is missing, or was not read back',
+    statement: `SELECT 'version ' || n.snapshot_version || ' of subject_key ' || n.subject_key FROM snapshots n
+      WHERE n.pack_id IS NOT NULL
+        AND NOT EXISTS (SELECT FROM archive_packs p WHERE p.pack_id = n.pack_id AND p.state = 'verified')`,
+  },
+  {
     check: 'subject_empty',
     what: 'it has no snapshot',
     statement: `SELECT 'subject ' || s.subject_type || ' ' || s.subject_id FROM subjects s

@@ -2,6 +2,13 @@
 /** The expected guards, one per line: the name and the definition, as the audit reads it from the catalogue. */
 export const EXPECTED_GUARDS = `
 constraint PK_8c82d7f526340ab734260ea46be of migrations: PRIMARYKEYid
+constraint archive_packs_bytes_check of archive_packs: CHECKbytes>0
+constraint archive_packs_object_key of archive_packs: UNIQUEobject_id
+constraint archive_packs_pkey of archive_packs: PRIMARYKEYpack_id
+constraint archive_packs_state_check of archive_packs: CHECKstate=ANYARRAY['written'::text,'verified'::text,'dropped'::text]
+constraint archive_packs_texts_check of archive_packs: CHECKtexts>=0
+constraint archive_packs_used of archive_packs: CHECKtexts=0ORstate='verified'::text
+constraint archive_progress_pkey of archive_progress: PRIMARYKEYtenant_id
 constraint audit_places_pkey of audit_places: PRIMARYKEYtenant_id
 constraint claimed_types_claimed_type_check of claimed_types: CHECKclaimed_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
 constraint claimed_types_pkey of claimed_types: PRIMARYKEYprincipal_id
@@ -141,9 +148,9 @@ constraint snapshot_views_view_secret_check of snapshot_views: CHECKoctet_length
 constraint snapshots_change_kind of snapshots: CHECKchange_kind=ANYARRAY['change'::text,'correction'::text]
 constraint snapshots_check of snapshots: CHECKprev_hashISNULLORoctet_lengthprev_hash=32ANDsnapshot_version>1
 constraint snapshots_envelope_hash_check of snapshots: CHECKoctet_lengthenvelope_hash=32
-constraint snapshots_erased_check of snapshots: CHECKenvelopeISNULL=erasure_idISNOTNULL
 constraint snapshots_snapshot_id_key of snapshots: UNIQUEsnapshot_id
 constraint snapshots_snapshot_version_check of snapshots: CHECKsnapshot_version>=1
+constraint snapshots_text_check of snapshots: CHECKnum_nonnullsenvelope,erasure_id,pack_id=1ANDnum_nonnullspack_id,pack_offset,pack_length,text_bytes=ANYARRAY[0,4]
 constraint snapshots_version_key of snapshots: PRIMARYKEYsubject_key,snapshot_version
 constraint subject_evidence_check of subject_evidence: CHECKhas_missingORhas_carried
 constraint subject_evidence_pkey of subject_evidence: PRIMARYKEYsubject_key
@@ -172,6 +179,7 @@ constraint webhook_subscriptions_pkey of webhook_subscriptions: PRIMARYKEYsubscr
 constraint webhook_subscriptions_status_check of webhook_subscriptions: CHECKstatus=ANYARRAY['active'::text,'disabled'::text]
 constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 function announce_first_log_keys (vkeys text[]): plpgsql as its owner search_path=pg_catalog, pg_temp 68e9bc1905cc1968 for iss_app, iss_worker
+function archive_texts (pack uuid, keys bigint[], versions integer[], offsets integer[], lengths integer[], hashes bytea[]): plpgsql as its owner search_path=pg_catalog, pg_temp 0932e405f5dc7126 for iss_app, iss_worker
 function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
 function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
 function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC
@@ -187,7 +195,7 @@ function complete_grant_change (): plpgsql search_path=pg_catalog, pg_temp 94dda
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
-function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp a5d393e0a9c1ad31 for iss_app, iss_gateway
+function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp 3da14c8a9ec69b12 for iss_app, iss_gateway
 function erase_views (): plpgsql as its owner search_path=pg_catalog, pg_temp dff1552ab4f59633 for PUBLIC
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp 1c4f43ef343d3e0a for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp e1df26d1c8352903 for PUBLIC
@@ -231,19 +239,22 @@ function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp f572576
 function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp 43ed88df3b3f2bd7 for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
 function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e19473aa8 for PUBLIC
+function refuse_pack_change (): plpgsql search_path=pg_catalog, pg_temp 35564bb28d1f3816 for PUBLIC
 function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 9e969ba88eb48778 for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
-function refuse_snapshot_change (): plpgsql search_path=public, pg_temp f5b6159e8ebc8f20 for PUBLIC
+function refuse_snapshot_change (): plpgsql search_path=public, pg_temp 335f8d36387f5446 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
 function refuse_view_change (): plpgsql search_path=pg_catalog, pg_temp 04d20cf6a1a9d361 for PUBLIC
 function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp aadc171246184142 for PUBLIC
 function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 8f716ee06db3ea0e
+function restore_texts (keys bigint[], versions integer[], texts text[]): plpgsql as its owner search_path=pg_catalog, pg_temp be3fee926e378fe8
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
 function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp ac5a8bd29d3b73db for PUBLIC
 function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
 migration AppendOnly1700000000036: applied
+migration Archive1700000000063: applied
 migration AuditOfGrantees1700000000044: applied
 migration AuditOfRefreshRequests1700000000054: applied
 migration AuditPlaces1700000000033: applied
@@ -299,6 +310,8 @@ migration WholeInterface1700000000002: applied
 migration Writers1700000000031: applied
 policy snapshots_read of snapshots: permissive r iss_app,iss_gateway,iss_worker using true
 policy snapshots_sealed of snapshots: permissive a iss_app,iss_gateway check envelope_hash=sha256convert_toenvelope,'UTF8'::name
+privileges of PUBLIC on archive_packs: none
+privileges of PUBLIC on archive_progress: none
 privileges of PUBLIC on audit_places: none
 privileges of PUBLIC on audit_records: none
 privileges of PUBLIC on claimed_types: none
@@ -355,6 +368,8 @@ privileges of PUBLIC on transfer_offers: none
 privileges of PUBLIC on updates: none
 privileges of PUBLIC on webhook_subscription_types: none
 privileges of PUBLIC on webhook_subscriptions: none
+privileges of iss_app on archive_packs: DELETE, INSERT (bytes, object_id), SELECT, UPDATE (changed_at, state)
+privileges of iss_app on archive_progress: INSERT, SELECT, UPDATE
 privileges of iss_app on audit_places: none
 privileges of iss_app on audit_records: SELECT
 privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
@@ -390,7 +405,7 @@ privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_app on owner_changes: SELECT
 privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
-privileges of iss_app on provenance_backfill: none
+privileges of iss_app on provenance_backfill: SELECT
 privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on record_batches: INSERT, SELECT
 privileges of iss_app on records_backfill: SELECT
@@ -411,6 +426,8 @@ privileges of iss_app on transfer_offers: INSERT, SELECT, UPDATE
 privileges of iss_app on updates: INSERT, SELECT, UPDATE
 privileges of iss_app on webhook_subscription_types: SELECT
 privileges of iss_app on webhook_subscriptions: INSERT, SELECT, UPDATE
+privileges of iss_gateway on archive_packs: SELECT
+privileges of iss_gateway on archive_progress: none
 privileges of iss_gateway on audit_places: none
 privileges of iss_gateway on audit_records: SELECT
 privileges of iss_gateway on claimed_types: INSERT, SELECT, UPDATE
@@ -467,6 +484,8 @@ privileges of iss_gateway on transfer_offers: INSERT, SELECT, UPDATE
 privileges of iss_gateway on updates: INSERT, SELECT, UPDATE
 privileges of iss_gateway on webhook_subscription_types: SELECT
 privileges of iss_gateway on webhook_subscriptions: INSERT, SELECT, UPDATE
+privileges of iss_worker on archive_packs: DELETE, INSERT (bytes, object_id), SELECT, UPDATE (changed_at, state)
+privileges of iss_worker on archive_progress: INSERT, SELECT, UPDATE
 privileges of iss_worker on audit_places: none
 privileges of iss_worker on audit_records: SELECT
 privileges of iss_worker on claimed_types: SELECT
@@ -502,7 +521,7 @@ privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_worker on owner_changes: SELECT
 privileges of iss_worker on pending_grants: SELECT
-privileges of iss_worker on provenance_backfill: none
+privileges of iss_worker on provenance_backfill: SELECT
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
 privileges of iss_worker on record_batches: INSERT, SELECT
 privileges of iss_worker on records_backfill: SELECT
@@ -527,6 +546,8 @@ role iss_app: exists
 role iss_gateway: exists
 role iss_worker: exists
 row level security of snapshots: on
+trigger archive_packs_not_truncated of archive_packs: CREATETRIGGERarchive_packs_not_truncatedBEFORETRUNCATEONarchive_packsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger archive_packs_stay of archive_packs: CREATETRIGGERarchive_packs_stayBEFOREDELETEORUPDATEONarchive_packsFOREACHROWEXECUTEFUNCTIONrefuse_pack_change
 trigger audit_records_immutable of audit_records: CREATETRIGGERaudit_records_immutableBEFOREDELETEORUPDATEONaudit_recordsFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
 trigger audit_records_logged of audit_records: CREATETRIGGERaudit_records_loggedAFTERINSERTONaudit_recordsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_audit_records
 trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change

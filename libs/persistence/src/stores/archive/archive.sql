@@ -89,3 +89,24 @@ SELECT p.object_id AS object FROM archive_packs p WHERE p.texts = 0 AND p.state 
 
 -- statement: archive_pack_forget
 DELETE FROM archive_packs p WHERE p.object_id = :object::uuid AND (p.state = 'dropped') IS TRUE
+
+-- statement: archive_status
+-- All packs by state, and the tenant whose versions wait longest for an examination.
+SELECT p.state, p.packs::int, p.bytes::float8, p.texts::float8, p.unused::int, p."oldestUnused"
+  FROM (SELECT p.state, count(*) AS packs, sum(p.bytes) AS bytes, sum(p.texts) AS texts, count(*) FILTER (WHERE p.texts = 0) AS unused,
+               min(p.changed_at) FILTER (WHERE p.texts = 0) AS "oldestUnused"
+          FROM archive_packs p WHERE p.pack_id > 0 GROUP BY p.state) p
+ ORDER BY p.state
+
+-- statement: archive_page
+-- The next versions, with the places of archived texts. The others have none.
+SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion", n.snapshot_id AS "snapshotId", s.subject_type AS "subjectType",
+       s.subject_id AS "subjectId", encode(n.envelope_hash, 'hex') AS "envelopeHash", n.text_bytes AS bytes, @archived_place AS place
+  FROM (SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.envelope_hash, n.pack_id, n.pack_offset, n.pack_length, n.text_bytes
+          FROM snapshots n WHERE (n.subject_key, n.snapshot_version) > (:afterKey::bigint, :afterVersion::int)
+         ORDER BY n.subject_key, n.snapshot_version LIMIT :rows::int) n
+ CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s
+ ORDER BY n.subject_key, n.snapshot_version
+
+-- statement: archive_restore
+SELECT restore_texts((:texts.subjectKey::text[])::bigint[], :texts.snapshotVersion::int[], :texts.text::text[]) AS restored

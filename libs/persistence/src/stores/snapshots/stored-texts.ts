@@ -43,9 +43,12 @@ function isHere(row: StoredRow): row is SnapshotRow {
   return placeOf(row) === null;
 }
 
-/** Returns the place that a text from a statement names, or null if it is the text itself. */
 function placeOf({ envelope }: StoredRow): PackedText | null {
-  const stored: unknown = envelope;
+  return readPlace(envelope);
+}
+
+/** Returns the place that a value of a statement names, or null if it is the text itself. */
+export function readPlace(stored: unknown): PackedText | null {
   if (typeof stored !== 'string' || !stored.startsWith('@')) return null;
   const [, object, offset, length, secret] = PLACE.exec(stored) ?? [];
   if (object === undefined || secret === undefined) return null;

@@ -1,0 +1,129 @@
+import { openArchive, type TextArchive } from '@iss/archive';
+import { archivedTexts, archiveStatus as readStatus, type ArchivedText, asOwner, restoreTexts } from '@iss/persistence';
+import { type CommandContext, Failure, UsageError } from '../../command';
+import { defineCommand } from '../../define';
+import { JSON_OPTION, showOne, table } from '../../output';
+
+/** The most versions that text output names. */
+const SHOWN = 20;
+const PROGRESS_MS = 2_000;
+
+export const archiveStatus = defineCommand({
+  about: 'It reads the database and checks that the store answers. It changes nothing.',
+  options: JSON_OPTION,
+  run: (_values, context, options) =>
+    withArchive(context, async (archive, databaseUrl) => {
+      const answers = await archive.ping().then(
+        () => true,
+        () => false,
+      );
+      const packs = await asOwner(databaseUrl, readStatus);
+      const rows = packs.map(({ oldestUnused, ...row }) => ({
+        ...row,
+        oldest_unused: oldestUnused?.toISOString() ?? null,
+      }));
+      showOne(options, context, { answers, packs: rows }, () =>
+        [rows.length === 0 ? 'Nothing was archived yet.' : table(rows), answers ? 'The archive answers.' : '']
+          .join('\n')
+          .trim(),
+      );
+      if (!answers) throw new Failure('The archive does not answer. Check ARCHIVE_URL, its credentials and the store.');
+    }),
+});
+
+export const archiveVerify = defineCommand({
+  about:
+    'It reads every archived text, and compares it with the hash of its version. It changes nothing. A damaged text is listed, and the exit code is 1.',
+  options: JSON_OPTION,
+  run: (_values, context, options) =>
+    withArchive(context, async (archive, databaseUrl) => {
+      const { texts, damaged } = await verifyArchive(archive, databaseUrl, context.complain);
+      const { mirrored } = archive.outcomes;
+      const report = { texts, from_the_second_store: mirrored, damaged: damaged.map(nameOf) };
+      showOne(options, context, report, () =>
+        [
+          `Verified ${texts} archived texts.`,
+          ...(mirrored > 0
+            ? [`The first store lacks or has damaged ${mirrored} of them; the second store has them.`]
+            : []),
+          ...damaged.slice(0, SHOWN).map((version) => `  damaged: ${nameOf(version)}`),
+        ].join('\n'),
+      );
+      if (damaged.length > 0) throw new Failure(`Damaged texts: ${damaged.length}. ${REMEDY}`);
+    }),
+});
+
+export const archiveRestore = defineCommand({
+  about:
+    'It returns all archived texts to the database. First remove ARCHIVE_URL from the workers, because they would archive the texts again. Gateways need it until the command has ended.',
+  options: { all: { about: 'Restore all texts.' }, ...JSON_OPTION },
+  run: ({ all }, context, options) =>
+    withArchive(context, async (archive, databaseUrl) => {
+      if (!all) throw new UsageError('It restores everything. Check that the database has the space, and add --all.');
+      const damaged: ArchivedText['version'][] = [];
+      let restored = 0;
+      await asOwner(databaseUrl, async (sql) => {
+        const progress = progressOf(context.complain);
+        for await (const texts of archivedTexts(sql, archive)) {
+          restored += await restoreTexts(sql, texts);
+          damaged.push(...texts.filter(({ text }) => text === null).map(({ version }) => version));
+          progress(restored);
+        }
+      });
+      showOne(options, context, { restored, damaged: damaged.map(nameOf) }, () => `Restored ${restored} texts.`);
+      if (damaged.length > 0) {
+        const names = damaged.slice(0, SHOWN).map(nameOf).join('; ');
+        throw new Failure(`Damaged texts that stay in the archive: ${damaged.length} (${names}). ${REMEDY}`);
+      }
+    }),
+});
+
+const REMEDY = 'docs/operations/archive.md, "Damaged bytes", says what to do.';
+
+/** Reads all archived texts, and returns how many there are and the damaged ones. */
+export async function verifyArchive(
+  archive: TextArchive,
+  databaseUrl: string,
+  complain: (text: string) => void,
+): Promise<{ texts: number; damaged: ArchivedText['version'][] }> {
+  const damaged: ArchivedText['version'][] = [];
+  let texts = 0;
+  const progress = progressOf(complain);
+  await asOwner(databaseUrl, async (sql) => {
+    for await (const read of archivedTexts(sql, archive)) {
+      texts += read.length;
+      damaged.push(...read.filter(({ text }) => text === null).map(({ version }) => version));
+      progress(texts);
+    }
+  });
+  return { texts, damaged };
+}
+
+/** Opens the archive of the environment. Throws UsageError if none is set. */
+export async function withArchive(
+  { env }: Pick<CommandContext, 'env'>,
+  work: (archive: TextArchive, databaseUrl: string) => Promise<void>,
+): Promise<void> {
+  const { databaseUrl, archive: settings } = await env();
+  const archive = await openArchive(settings);
+  if (archive === null)
+    throw new UsageError('No archive is configured. Set ARCHIVE_URL, as workers and gateways have it.');
+  try {
+    await work(archive, databaseUrl);
+  } finally {
+    archive.close();
+  }
+}
+
+function progressOf(complain: (text: string) => void): (texts: number) => void {
+  let toldAtMs = performance.now();
+  return (texts) => {
+    if (performance.now() - toldAtMs < PROGRESS_MS) return;
+    toldAtMs = performance.now();
+    complain(`${texts} texts`);
+  };
+}
+
+function nameOf({ subjectType, subjectId, snapshotVersion, snapshotId }: ArchivedText['version']): string {
+  return `version ${snapshotVersion} of ${subjectType}/${subjectId} (snapshot ${snapshotId})`;
+}
