@@ -69,6 +69,6 @@ export function archiveBeforeReads(server: Server, archiver: TestArchiver): void
     };
     if (request.method !== 'GET') return answer();
     archived = archived.then(() => archiver.archiveDue()).catch(() => undefined);
-    void archived.then(answer);
+    archived.then(answer, () => response.destroy());
   });
 }

@@ -82,6 +82,7 @@ it('is unavailable if no store has the object, and does not ask a store that fai
   const archive = new TextArchive(store, null);
   const places = packed(store);
   store.before = () => Promise.reject(new Error('away'));
-  for (const _ of [1, 2]) await expect(archive.read(places)).rejects.toMatchObject({ code: 'archive_unavailable' });
+  const read = (): Promise<unknown> => archive.read(places).catch((error: { code: string }) => error.code);
+  expect([await read(), await read()]).toEqual(['archive_unavailable', 'archive_unavailable']);
   expect(store.reads).toBe(1);
 });

@@ -100,7 +100,7 @@ async function readAll(database: Database): Promise<number> {
   let texts = 0;
   for (const { id } of rows) {
     const subject = { subjectType: 'organization', subjectId: id };
-    for (const { envelope, snapshotVersion } of await lists.below(subject as never, 1000, 100)) {
+    for (const { envelope, snapshotVersion } of await lists.below(subject, 1000, 100)) {
       expect(String(envelope)).toContain(`"secret":"${id} ${snapshotVersion}"`);
       texts += 1;
     }
