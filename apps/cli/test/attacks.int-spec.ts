@@ -195,6 +195,12 @@ const ATTACKS: [
      SELECT gen_random_uuid(), 'acme', 'mallory', subject_key, '{read_latest}' FROM subjects LIMIT 1`,
     { audit: ['not_logged'] },
   ],
+  [
+    'a grant shows another part',
+    `UPDATE grants SET paths = '{/attributes/legal}' WHERE grant_id = ${ONE}`,
+    { audit: ['leaf'] },
+  ],
+  ['a grant starts earlier', `UPDATE grants SET starts_at = now() WHERE grant_id = ${ONE}`, { audit: ['leaf'] }],
   ['a grant is widened', `UPDATE grants SET scopes = scopes || '{diff}' WHERE grant_id = ${ONE}`, { audit: ['leaf'] }],
   [
     'a grant lasts longer',

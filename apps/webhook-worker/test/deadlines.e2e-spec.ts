@@ -5,7 +5,7 @@ import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
 const TYPES = [
-  ...['grant.expired', 'grant.expiring'],
+  ...['grant.expired', 'grant.expiring', 'grant.started'],
   ...['refresh_request.created', 'refresh_request.expired', 'refresh_request.overdue'],
 ];
 const ROWS = [
@@ -16,6 +16,7 @@ const ROWS = [
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, granted_by, expires_at)
    SELECT gen_random_uuid(), 'owner', grantee, subject_key, '{read_latest}', 'p', now() + until::interval
      FROM subjects, (VALUES ('bank', '1 day'), ('broker', '-1 minute')) AS given (grantee, until)`,
+  `UPDATE grants SET starts_at = now() - interval '1 minute' WHERE grantee_tenant_id = 'bank'`,
   `INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type, due_at, expires_at)
    SELECT gen_random_uuid(), subject_key, 'owner', 'p', 'owner', now() - interval '1 hour', now() + until::interval
      FROM subjects, (VALUES ('1 day'), ('-1 minute')) AS given (until)`,
@@ -30,7 +31,7 @@ const ROWS = [
 ];
 const EVENTS = statement<NoParameters, { type: string }>(
   'test_deadline_events',
-  `SELECT DISTINCT event_type AS type FROM outbox_events WHERE event_type ~ 'expir|overdue|^refresh_request.created' ORDER BY 1`,
+  `SELECT DISTINCT event_type AS type FROM outbox_events WHERE event_type ~ 'started|expir|overdue|^refresh_request.created' ORDER BY 1`,
 );
 const LEFT = statement<NoParameters, { left: number }>(
   'test_remaining_rows',

@@ -233,6 +233,30 @@ it('notifies both parties once per expiry of a grant, again after a change, and 
   expect(steps.at(-1)).toHaveLength(last.length);
 });
 
+it('tells both parties once that a grant starts, again after a move, and never after a revocation', async () => {
+  for (const tenantId of ['acme', 'bank']) await subscribe(tenantId, ['grant.started']);
+  const future = new Date(Date.now() + 86_400_000);
+  const starting = await grant(await write(), 'bank', { startsAt: future });
+  const gone = await grant(await write(), 'bank', { startsAt: future });
+  await grant(await write(), 'bank');
+  await grants.revoke(owner('acme'), gone);
+  const begin = () => admin.query(`UPDATE grants SET starts_at = now() WHERE starts_at > now() AND revoked_at IS NULL`);
+  const told = async (): Promise<string[]> => {
+    while ((await ends.announceStarted(1)).isMore);
+    return (await bodies()).map(
+      ({ tenant_id, type, data }) => `${tenant_id} ${type} ${isJsonObject(data) ? String(data['grant_id']) : ''}`,
+    );
+  };
+  expect(await told()).toEqual([]);
+  await begin();
+  const both = ['acme', 'bank'].map((tenantId) => `${tenantId} grant.started ${starting}`);
+  expect((await told()).sort()).toEqual(both);
+  expect((await told()).sort()).toEqual(both);
+  await admin.query('UPDATE grants SET starts_at = $2 WHERE grant_id = $1', [starting, future]);
+  await begin();
+  expect((await told()).sort()).toEqual([...both, ...both].sort());
+});
+
 it('takes the next fact alone if all of them have more readers than one step may have', async () => {
   const READERS = ['bank', 'corp'];
   for (const tenantId of READERS) await subscribe(tenantId, ['shared.snapshot.created']);
