@@ -270,7 +270,7 @@ it('lets other facts overtake a version without a view, but none of a restart', 
   await expect(round()).resolves.toMatchObject({ integrated: 0, isMore: true });
   await move(2000);
   await expect(round()).resolves.toMatchObject({ integrated: 1, isMore: false });
-  expect(tree.facts.map(({ type, tenantId }) => [type, tenantId])).toEqual([
+  expect(tree.facts.map((fact) => [fact.type, 'tenantId' in fact && fact.tenantId])).toEqual([
     ['tenant.owner_changed', 'acme'],
     ['tenant.owner_changed', 'beta'],
   ]);
