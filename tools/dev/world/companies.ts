@@ -6,6 +6,7 @@ import {
   appointed,
   carried,
   changed,
+  corrected,
   lapsed,
   licencesOf,
   licensed,
@@ -125,7 +126,7 @@ const COMPANIES: readonly Company[] = [
     owners: [['Inês Valadares', 100]],
     since: 700,
     moments: [
-      [488, owned(['Inês Valadares', 70], ['Rui Valadares', 30])],
+      [488, corrected(owned(['Inês Valadares', 70], ['Rui Valadares', 30]))],
       [160, withoutEvidence(owned(['Inês Valadares', 50], ['Rui Valadares', 50]))],
     ],
     routine: 6,

@@ -77,7 +77,9 @@ export function lineageOf(story: Story, now: Date): WorldEnvelope[] {
       const one: Backing = { evidence: evidenceOf(story, evidence, time), role, isThere: backing !== 'gone' };
       backings.set(covers, [...before, one]);
     }
-    versions.push(envelopeOf(story, versions.length + 1, time, attributes, backings));
+    const envelope = envelopeOf(story, versions.length + 1, time, attributes, backings);
+    const isCorrection = steps.some((step) => step.isCorrection === true);
+    versions.push(isCorrection ? { ...envelope, change_kind: 'correction' } : envelope);
   }
   return versions;
 }

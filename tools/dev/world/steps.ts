@@ -9,6 +9,8 @@ export interface Step {
   /** Null for a group without any evidence. */
   evidence: EvidenceType | null;
   backing: Backing;
+  /** True if it corrects an error. */
+  isCorrection?: boolean;
   /** Returns the new value of the member; `date` is the day of the change. */
   becomes(before: unknown, date: string): unknown;
 }
@@ -139,6 +141,9 @@ export const reported = (currency: string, revenue: number, employees: number): 
 
 /** Makes a change without new evidence, for example after a telephone call. */
 export const carried = (one: Step): Step => ({ ...one, backing: 'carried' });
+
+/** Corrects an error: the world did not change. */
+export const corrected = (one: Step): Step => ({ ...one, isCorrection: true });
 
 /** Names evidence that is not in the envelope. */
 export const withoutEvidence = (one: Step): Step => ({ ...one, backing: 'gone' });
