@@ -15,6 +15,7 @@ export interface EnvelopeRow {
   snapshotId: string;
   version: string;
   generatedAt: string;
+  changeKind: string;
   envelopeHash: string | null;
   envelope: string;
 }
@@ -41,9 +42,11 @@ export function checkText(found: Found, where: string, row: EnvelopeRow): unknow
     id.toLowerCase() === row.snapshotId &&
     memberOf(value, 'snapshot_version') === Number(row.version) &&
     memberOf(value, 'generated_at') === row.generatedAt &&
+    (memberOf(value, 'change_kind') ?? 'change') === row.changeKind &&
     memberOf(subject, 'subject_type') === row.subjectType &&
     memberOf(subject, 'subject_id') === row.subjectId;
-  if (!isOfRow) report(found, 'envelope_ids', where, 'its id, version, time or subject differs from the row');
+  if (!isOfRow)
+    report(found, 'envelope_ids', where, 'its id, version, time, subject or change_kind differs from the row');
   return value;
 }
 

@@ -23,7 +23,7 @@ SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generate
          SELECT FROM erasures er WHERE er.erasure_id = n.erasure_id AND er.subject_key = n.subject_key AND er.status = 'erased'
                                    AND n.snapshot_version = ANY (er.versions)),
        ${VIEW_COLUMNS},
-       ${NAME_COLUMN},
+       ${NAME_COLUMN}, n.change_kind,
        ${UPDATE_COLUMNS}
   FROM ${source}
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s ON true
@@ -55,7 +55,8 @@ export async function checkWaiting(reader: AuditReader): Promise<Checked> {
 
 function checkRow(checked: Checked, row: Row): void {
   const [key, version, id, tenantId, generatedAt, created, isToCome, envelopeHash, prevHash, envelope, ...rest] = row;
-  const [subjectType, subjectId, owner, parentHash, parentCreated, isErased, viewHash, viewSecret, name] = rest;
+  const [subjectType, subjectId, owner, parentHash, parentCreated, isErased, viewHash, viewSecret, name, changeKind] =
+    rest;
   const where = `snapshot ${id}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
   checked.snapshots++;
   if (!isText(subjectType) || !isText(subjectId)) {
@@ -71,6 +72,7 @@ function checkRow(checked: Checked, row: Row): void {
       snapshotId: id ?? '',
       version: version ?? '',
       generatedAt: generatedAt ?? '',
+      changeKind: changeKind ?? '',
       envelopeHash: envelopeHash ?? null,
       envelope,
     };

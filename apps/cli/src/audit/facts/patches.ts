@@ -18,7 +18,7 @@ export const UPDATE_COLUMNS = `u.update_id, u.patch_ops,
        CASE WHEN u.patch_ops IS NOT NULL AND n.envelope IS NOT NULL THEN p.envelope END`;
 
 /** Members of an envelope that the server sets, regardless of the operations. */
-const OF_SERVER = ['snapshot_id', 'snapshot_version', 'generated_at', 'audit', 'diff'];
+const OF_SERVER = ['snapshot_id', 'snapshot_version', 'generated_at', 'change_kind', 'audit', 'diff'];
 /** Above the total text length of copies that the service allows in one update. */
 const MAX_COPIED = 64 * 2 ** 20;
 /** A value that rfc6902 clones wrongly. */

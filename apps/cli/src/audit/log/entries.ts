@@ -124,6 +124,7 @@ class Chunk {
       viewHash,
       viewSecret,
       name,
+      changeKind,
     ] = rest;
     const index = this.see(at);
     const where = `entry ${index}, snapshot ${id ?? 'gone'}: version ${version} of ${subjectType} ${subjectId} (subject_key ${key})`;
@@ -155,7 +156,12 @@ class Chunk {
     let value: unknown;
     if (envelope === ARCHIVED) this.checked.archived++;
     else if (isText(envelope)) {
-      const text = { ...fact, generatedAt: generatedAt ?? '', envelopeHash: envelopeHash ?? null, envelope };
+      const columns = {
+        generatedAt: generatedAt ?? '',
+        changeKind: changeKind ?? '',
+        envelopeHash: envelopeHash ?? null,
+      };
+      const text = { ...fact, ...columns, envelope };
       checkHash(this.checked, where, text);
       value = checkText(this.checked, where, text);
     }

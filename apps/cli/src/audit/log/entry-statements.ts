@@ -18,7 +18,7 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
        CASE WHEN e.names_writer THEN n.written_by END, n.write_request_id, e.is_late,
        translate(encode(e.body_hash, 'base64'), '+/=', '-_'),
        e.names_view, ${VIEW_COLUMNS},
-       ${NAME_COLUMN},
+       ${NAME_COLUMN}, n.change_kind,
        ${UPDATE_COLUMNS}
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type = 1
          ORDER BY log_index OFFSET 0) e
