@@ -188,6 +188,8 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
           snapshot_version: 1,
           envelope_hash: 'ab'.repeat(32),
           prev_hash: null,
+          change_kind: 'change',
+          changed_paths: null,
         },
       });
       await run(

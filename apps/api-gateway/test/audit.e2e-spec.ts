@@ -182,9 +182,9 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     by: 'reader',
     make: async () => {
       subscriptionId = await addSubscription();
-      return ['patch', `${HOOKS}/${subscriptionId}`, { target_url: `${URL}new` }];
+      return ['patch', `${HOOKS}/${subscriptionId}`, { target_url: `${URL}new`, paths: ['/attributes/legal'] }];
     },
-    details: { target_url: changed(URL, `${URL}new`) },
+    details: { target_url: changed(URL, `${URL}new`), paths: changed(null, ['/attributes/legal']) },
   },
   'webhook_subscription.disabled': {
     by: 'editor',

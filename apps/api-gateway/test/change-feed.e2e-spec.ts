@@ -78,6 +78,11 @@ it('is filtered by subject and by time', async () => {
   expect((await changes('?from=2999-01-01').expect(200)).body).toMatchObject({ items: [], has_more: false });
   expect(places(await changes('?subject_id=a').expect(400))).toEqual(['/query/subject_type']);
   expect(places(await changes('?from=yesterday').expect(400))).toEqual(['/query/from']);
+  // The first version may have changed everything.
+  const paths = '/attributes/legal/legal_name,/attributes/identifiers/a,b';
+  expect((await changes(`${named}&paths=${paths}`).expect(200)).body.items).toEqual(body.items);
+  expect(places(await changes('?paths=').expect(400))).toEqual(['/query/paths/0']);
+  expect(places(await changes('?paths=/attributes/a,/legal').expect(400))).toEqual(['/query/paths/1']);
 });
 
 it('has the members of the entry that its proof shows', async () => {

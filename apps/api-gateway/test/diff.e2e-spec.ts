@@ -57,6 +57,7 @@ const twoVersions = (): Promise<Chain> =>
     },
     {
       attributes: { legal: { legal_name: 'Neu AG' }, contact: { phones: ['0', '1', '2'] }, 'a/b': { 'm~n': 1 } },
+      change_kind: 'correction',
       attribute_paths: { '/attributes/legal/legal_name': second, '/attributes/a~1b': primary },
     },
   );
@@ -79,6 +80,7 @@ describe('a diff', () => {
       format: 'rfc6902',
       from: { snapshot_id: first, snapshot_version: 1 },
       to: { snapshot_id: last, snapshot_version: 2 },
+      change_kind: 'correction',
       include: ['/attributes', '/subject'],
       ops: [
         { op: 'add', path: '/attributes/a~1b', value: { 'm~n': 1 } },

@@ -239,7 +239,19 @@ it('the whole of a subject is erased; its chain goes on with a direct write', as
 
 it('what is known of where values come from goes with them, and begins anew behind them', async () => {
   const subject = Subject.of(3);
+  const known = async (): Promise<unknown[]> => {
+    const { rows } = await superuser.query(
+      `SELECT p.snapshot_version AS version, p.changed_paths IS NULL AS "isUnknown"
+         FROM snapshot_provenance p JOIN subjects USING (subject_key) WHERE subject_id = $1 ORDER BY 1`,
+      [subject.id],
+    );
+    return rows;
+  };
+  const [one, three] = [1, 3].map((version) => ({ version, isUnknown: version === 1 }));
+  expect(await known()).toEqual([one, { version: 2, isUnknown: false }, three]);
   await subject.erase([2]);
+  // The next version could name what the erased one had.
+  expect(await known()).toEqual([one, { ...three, isUnknown: true }]);
   await get(`${subject.path}/provenance?version=2`, 410);
   const { body: third } = await get(`${subject.path}/provenance?version=3`);
   expect(third.items).toMatchObject([{ since_version: 3, changed_by: 'importer' }]);
@@ -247,11 +259,7 @@ it('what is known of where values come from goes with them, and begins anew behi
   await subject.write();
   const { body: fourth } = await get(`${subject.path}/provenance`);
   expect(fourth.items).toMatchObject([{ since_version: 4 }]);
-  const { rows } = await superuser.query(
-    `SELECT p.snapshot_version FROM snapshot_provenance p JOIN subjects USING (subject_key) WHERE subject_id = $1`,
-    [subject.id],
-  );
-  expect(rows).toEqual([{ snapshot_version: 4 }]);
+  expect(await known()).toEqual([{ version: 4, isUnknown: false }]);
 });
 
 it('nothing of it is left in the database', async () => {

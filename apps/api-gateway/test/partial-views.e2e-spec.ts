@@ -64,6 +64,7 @@ beforeAll(async () => {
     .send({
       subject_id: subject.subject_id,
       base_snapshot_version: 3,
+      change_kind: 'correction',
       patch_ops: [{ op: 'replace', path: `/attributes/${HIDDEN}_key/list/0`, value: `${HIDDEN} patch` }],
     })
     .expect(201);
@@ -113,6 +114,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
     `evidence_id=${HIDDEN}-ev`,
     'path=/attributes/legal',
   ],
+  listChanges: ['', 'paths=/attributes/legal', `paths=/attributes/${HIDDEN}_key,/attributes/legal/form`],
   listAccessibleSubjects: ['', 'q=v1sible', 'q=h1dden', `identifier=vat:${HIDDEN}-vat`, `identifier=lei:${SHOWN}-lei`],
 };
 const queriesOf = (id: string): readonly string[] => QUERIES[id.replace(/AcrossTenants$/, '')] ?? [''];
@@ -204,6 +206,28 @@ it('says in lists which versions look changed', async () => {
     expected.slice(2).reverse(),
   );
   expect(changed((await get(`${BETA}/export`)).body.snapshots)).toEqual(expected.toReversed());
+});
+
+it('says in the feed what changed in its part, and filters by that alone', async () => {
+  const feed = async (query: string): Promise<unknown[]> => {
+    const { body } = await get(`/v1/tenants/beta/changes?type=snapshot.created&subject_type=organization${query}`);
+    return body.items.map((item: { snapshot_version: number; change_kind: string; changed_paths: string[] | null }) => [
+      item.snapshot_version,
+      item.change_kind,
+      item.changed_paths,
+    ]);
+  };
+  const all = [
+    [1, 'change', null],
+    [2, 'change', []],
+    [3, 'change', ['/attributes/legal/legal_name']],
+    [4, 'correction', []],
+  ];
+  expect(await feed('')).toEqual(all);
+  expect(await feed('&paths=/attributes/legal')).toEqual([all[0], all[2]]);
+  for (const path of [`${HIDDEN}_key/list`, 'legal/form', 'nothing']) {
+    expect(await feed(`&paths=/attributes/${path}`)).toEqual([all[0]]);
+  }
 });
 
 it('answers alike for what is hidden and for what does not exist', async () => {

@@ -76,6 +76,16 @@ describe('PATCH', () => {
     expect((await patch(`${PATH}/${path.slice(-36)}`, {}).expect(200)).body.webhook_subscription).toEqual(after);
   });
 
+  it('sorts paths, keeps them unless they are sent, and takes null for all', async () => {
+    const [name, legal, lei] = ['/attributes/legal/legal_name', '/attributes/legal', '/attributes/identifiers/lei'];
+    const { path } = await subscribe({ paths: [name, lei] });
+    expect((await get(path)).paths).toEqual([lei, name]);
+    expect((await patch(path, { status: 'active' }).expect(200)).body.webhook_subscription.paths).toEqual([lei, name]);
+    const changed = await patch(path, { paths: [name, legal] }).expect(200);
+    expect(changed.body.webhook_subscription.paths).toEqual([legal]);
+    expect((await patch(path, { paths: null }).expect(200)).body.webhook_subscription.paths).toBeNull();
+  });
+
   it('disables once, and enables with a clean slate', async () => {
     const { path, uuid } = await subscribe();
     await superuser.query('UPDATE webhook_subscriptions SET failing_since = now() WHERE subscription_id = $1', [uuid]);
@@ -107,6 +117,9 @@ describe('PATCH', () => {
 
   it.each([
     [{ target_url: 'http://example.com/' }, '/target_url'],
+    [{ paths: [] }, '/paths'],
+    [{ paths: ['/legal'] }, '/paths/0'],
+    [{ paths: Array.from({ length: 101 }, (_, at) => `/attributes/${at}`) }, '/paths'],
     [{ target_url: 'https://a:b@example.com/' }, '/target_url'],
     [{ target_url: 'https://example.com/\r\nX: y' }, '/target_url'],
     [{ target_url: '   ' }, '/target_url'],

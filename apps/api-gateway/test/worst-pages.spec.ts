@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIRMATION_SETTINGS, EVENT_TYPES, MAX_PATHS, MAX_GRANT_PATHS_BYTES, SCOPES } from '@iss/domain';
+import { CONFIRMATION_SETTINGS, MAX_PATHS, MAX_GRANT_PATHS_BYTES, SCOPES } from '@iss/domain';
 import type { GrantRecord, SnapshotRecord } from '@iss/persistence';
 import {
   AccessibleSubject,
@@ -12,7 +12,6 @@ import {
   Ownership,
   Principal,
   Subject,
-  Subscription,
   TenantItem,
 } from '@iss/contract';
 import { repositoryRoot } from '../../../tools/root';
@@ -129,17 +128,6 @@ const WORST: Record<string, object> = {
     ChainItem.of({ ...HEADER, chainValid: false }),
     ChainItem.of({ ...HEADER, chainValid: false }),
   ],
-  listWebhookSubscriptions: Subscription.of({
-    ...OWNER,
-    subscriptionId: UUID,
-    // A URL is counted in UTF-16, of which one takes three bytes at most.
-    targetUrl: '漢'.repeat(2_048),
-    eventTypes: [...EVENT_TYPES],
-    status: 'disabled',
-    disabledReason: 'r'.repeat(64),
-    disabledAt: NOW,
-    secretLastRotatedAt: NOW,
-  }),
   listOwnerHistory: OwnerChangeView.of({
     principalId: PRINCIPAL,
     fromPrincipalId: PRINCIPAL,
@@ -166,6 +154,7 @@ const BY_BYTES = [
   'listAudit',
   'listDeliveries',
   'listPendingGrants',
+  'listWebhookSubscriptions',
   'listSubjectGrants',
   'listAccessHistory',
   'listSubjectDisclosures',
@@ -188,7 +177,6 @@ const SIZES: Readonly<Record<string, string>> = {
   listAccessibleSubjects: '6.0',
   getChainProof: '0.2',
   getChainProofAcrossTenants: '0.2',
-  listWebhookSubscriptions: '7.2',
   listOwnerHistory: '4.0',
 };
 

@@ -22,6 +22,8 @@ const created: Change = {
   created_at: at,
   written_by: 'oidc:p#alice',
   write_request_id: 'request-1',
+  change_kind: 'correction',
+  changed_paths: ['/attributes/legal/form'],
 };
 const grant = { ...subject, subject, tenant_id: 'agency', grant_id: 'g', grantee_tenant_id: 'bank' } as const;
 const granted: Change = {

@@ -61,3 +61,44 @@ it.each([
   expect(types.sort()).toEqual(TYPES);
   expect((await superuser.query('SELECT size FROM log_tree')).rows).toEqual([{ size: '0' }]);
 });
+
+it('delivers to a subscription with paths only what changed there, as far as the grant shows it', async () => {
+  const [NAME, HIDDEN] = ['/attributes/legal/legal_name', '/attributes/accounts'] as const;
+  for (const tenant of ['owner', 'bank']) await addTenant(workers, tenant);
+  for (const [hook, paths] of [
+    ['all', null],
+    ['name', [NAME]],
+    ['hidden', [HIDDEN]],
+  ] as const) {
+    const { subscriptionId } = await workers.subscribe(`${receiver.url}/${hook}`, 'bank');
+    await superuser.query(
+      `UPDATE webhook_subscriptions SET event_types = '{shared.snapshot.created}', paths = $2 WHERE subscription_id = $1`,
+      [subscriptionId, paths],
+    );
+  }
+  await workers.start();
+  const { sql } = workers.database;
+  const [grants, writes] = [new GrantStore(sql), new SnapshotWriteStore(sql)];
+  const first = snapshot({ tenantId: 'owner' });
+  const { subjectType, subjectId } = first;
+  await writes.create(first);
+  const grant = { grantId: randomUUID(), granteeTenantId: 'bank', startsAt: null, expiresAt: null, purpose: null };
+  await grants.create({ tenantId: 'owner', principalId: 'tenant_owner', requestId: 'r' }, [
+    { ...grant, subjectType, subjectId, scopes: ['read_latest'], paths: [NAME] },
+  ]);
+  let before = first;
+  for (const changed of [[HIDDEN], [HIDDEN, NAME]]) {
+    const { envelopeHash: prevHash, snapshotVersion } = before;
+    const known = { changedBy: '""', origins: Buffer.from([1, 2]), changedPaths: JSON.stringify(changed) };
+    before = snapshot({ tenantId: 'owner', subjectId, prevHash, snapshotVersion: snapshotVersion + 1, ...known });
+    await writes.append(before);
+  }
+  const requests = await receiver.waitForRequests(3);
+  const told = requests.map(({ path, body }) => {
+    const { data } = JSON.parse(body.toString());
+    return `${path} ${data.snapshot_version} ${data.changed_paths}`;
+  });
+  expect(told.sort()).toEqual(['/all 2 ', `/all 3 ${NAME}`, `/name 3 ${NAME}`]);
+  const { rows } = await superuser.query('SELECT count(*)::int AS made FROM deliveries');
+  expect(rows).toEqual([{ made: 3 }]);
+});

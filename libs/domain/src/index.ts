@@ -26,6 +26,7 @@ export * from './envelope/patched-envelope';
 export * from './envelope/protected-roots';
 export * from './envelope/search-terms';
 export * from './provenance/answered-requests';
+export * from './provenance/changed-paths';
 export * from './provenance/evidence-policy';
 export * from './provenance/origins';
 export * from './provenance/provenance';

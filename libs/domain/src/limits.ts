@@ -57,3 +57,6 @@ export const DIFF_OPERATION_COST = 256;
  * the paths before and after it.
  */
 export const MAX_GRANT_PATHS_BYTES = 20_000;
+
+/** The size of a version's changed paths as JSON. A page of the change feed has 1,000 versions and at most 8 MiB. */
+export const MAX_CHANGED_PATHS_BYTES = 4_096;

@@ -4,8 +4,15 @@ import { UsageError } from '../command';
 import { wholeNumber } from '../define';
 import { defineCall, defineList, listing } from '../service/define';
 import { eventsText, eventTypesOf, HOOK, hookStatus, secretText } from '../service/hooks';
+import { visible } from '../visible';
 
 const MAX_GRACE_S = 31_536_000;
+
+const PATH = {
+  value: 'POINTER',
+  about: 'JSON Pointer below /attributes: events of new versions are sent only if something there changed.',
+  isRepeated: true,
+} as const;
 
 /** Excludes two new states. */
 const STATUS = {};
@@ -34,9 +41,10 @@ export const hooksCreate = defineCall({
       about: `Comma-separated list of ${EVENT_TYPES.join(', ')} (default: all).`,
       read: eventTypesOf,
     },
+    path: PATH,
   },
-  call: ({ tenant }, { url, events = [...EVENT_TYPES] }) =>
-    tenant.webhooks.create({ target_url: url, event_types: events }),
+  call: ({ tenant }, { url, events = [...EVENT_TYPES], path }) =>
+    tenant.webhooks.create({ target_url: url, event_types: events, ...pathsOf(path) }),
   text: ({ webhook_subscription: hook, secret }) => [targetText(hook), ...secretText(secret)],
 });
 
@@ -49,17 +57,22 @@ export const hooksChange = defineCall({
       about: 'New events to send, as for iss hooks create.',
       read: eventTypesOf,
     },
+    path: PATH,
+    everything: { about: 'Send events of all new versions, instead of those with --path.' },
     enable: { about: 'Resume deliveries, even if the service disabled the subscription.', group: STATUS },
     disable: { about: 'Stop deliveries.', group: STATUS },
   },
-  check({ url, events, enable, disable }) {
-    if (url === undefined && events === undefined && !enable && !disable)
-      throw new UsageError('No change is named. Add --url, --events, --enable or --disable.');
+  check({ url, events, path, everything, enable, disable }) {
+    if (everything && path.length > 0)
+      throw new UsageError('--path and --everything exclude each other. Remove one of them.');
+    if (url === undefined && events === undefined && path.length === 0 && !everything && !enable && !disable)
+      throw new UsageError('No change is named. Add --url, --events, --path, --everything, --enable or --disable.');
   },
-  call: ({ tenant }, { hook, url, events, enable, disable }) =>
+  call: ({ tenant }, { hook, url, events, path, everything, enable, disable }) =>
     tenant.webhooks.update(hook, {
       ...(url === undefined ? {} : { target_url: url }),
       ...(events === undefined ? {} : { event_types: events }),
+      ...(everything ? { paths: null } : pathsOf(path)),
       ...(enable ? { status: 'active' } : {}),
       ...(disable ? { status: 'disabled' } : {}),
     }),
@@ -89,6 +102,11 @@ export const hooksEnd = defineCall({
   text: (_answer, { hook }) => `${hook} is deleted`,
 });
 
+function pathsOf(path: readonly string[]): { paths?: string[] } {
+  return path.length === 0 ? {} : { paths: [...path] };
+}
+
 function targetText(hook: api.WebhookSubscription): string {
-  return `${hook.subscription_id} sends ${eventsText(hook.event_types)} to ${hook.target_url}`;
+  const paths = hook.paths === null ? '' : ` about ${hook.paths.map(visible).join(', ')}`;
+  return `${hook.subscription_id} sends ${eventsText(hook.event_types)}${paths} to ${hook.target_url}`;
 }

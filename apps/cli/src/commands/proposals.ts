@@ -26,6 +26,7 @@ export const propose = defineCall({
       read: settingOf,
     },
     remove: { value: 'PATH', about: 'Value to remove.', isRepeated: true, read: removalOf },
+    correction: { about: 'Correct an error: the world did not change.' },
     evidence: {
       value: 'FILE',
       about: 'JSON file with one item of evidence or a list.',
@@ -37,16 +38,22 @@ export const propose = defineCall({
     if (set.length === 0 && remove.length === 0 && evidence.flat().length === 0)
       throw new UsageError('No change is named. Add --set PATH=JSON, --remove PATH or --evidence FILE.');
   },
-  async call({ tenant }, { subject: { type, id }, set, remove, evidence }) {
+  async call({ tenant }, { subject: { type, id }, set, remove, correction, evidence }) {
     const subject = tenant.subject(type, id);
     const base = await subject.latest();
     const patch = patchOf(base.envelope, applyEdits(base.envelope, [...remove, ...set]), evidence.flat());
-    if (patch.length > 0) return subject.propose({ base_snapshot_version: base.snapshot_version, patch_ops: patch });
+    if (patch.length > 0) {
+      const kind = correction ? ({ change_kind: 'correction' } as const) : {};
+      return subject.propose({ base_snapshot_version: base.snapshot_version, patch_ops: patch, ...kind });
+    }
     const version = visible(String(base.snapshot_version));
     throw new Failure(`Nothing would change: version ${version} already has these values.`);
   },
-  text: ({ update_id: updateId, base_snapshot_version: version, patch_ops: operations }, { evidence }) => [
-    `Proposed ${updateId}, based on version ${version}`,
+  text: (
+    { update_id: updateId, base_snapshot_version: version, change_kind: kind, patch_ops: operations },
+    { evidence },
+  ) => [
+    `Proposed ${updateId}, ${kind === 'correction' ? 'a correction ' : ''}based on version ${version}`,
     ...(operations ?? []).filter(({ path }) => !isAttribution(path)).map(operationText),
     ...(evidence.flat().length === 0 ? [] : [`  with ${evidenceText(evidence.flat())}`]),
     `To apply it: iss apply ${updateId}`,

@@ -43,6 +43,8 @@ export class FeedEvents {
           snapshotVersion: change.snapshot_version,
           envelopeHash: change.envelope_hash,
           prevHash: change.prev_hash,
+          changeKind: change.change_kind,
+          changedPaths: change.changed_paths,
         });
         return change.tenant_id === tenantId
           ? this.event(change, 'identity.snapshot.created', data)

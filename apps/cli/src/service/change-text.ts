@@ -5,7 +5,9 @@ import { visible } from '../visible';
 export function changeText(change: Change): string {
   switch (change.type) {
     case 'snapshot.created':
-      return visible(`${subjectText(change)}@${change.snapshot_version} of ${change.tenant_id}`);
+      return visible(
+        `${subjectText(change)}@${change.snapshot_version} of ${change.tenant_id}${kindText(change.change_kind)}${pathsText(change.changed_paths)}`,
+      );
     case 'grant.created':
     case 'grant.changed': {
       const parts =
@@ -43,4 +45,18 @@ function isChangeType(text: string): text is ChangeType {
 
 function subjectText({ subject_type: type, subject_id: id }: { subject_type: string; subject_id: string }): string {
   return type === '*' ? 'every subject' : `${type}/${id}`;
+}
+
+/** The most changed paths in a line. */
+const SHOWN_PATHS = 2;
+
+function pathsText(paths: readonly string[] | null): string {
+  if (paths === null) return '';
+  if (paths.length === 0) return ': no value';
+  return `: ${paths.slice(0, SHOWN_PATHS).join(', ')}${paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : ''}`;
+}
+
+/** Marks a version that corrects an error. */
+export function kindText(kind: 'change' | 'correction'): string {
+  return kind === 'correction' ? ', correction' : '';
 }

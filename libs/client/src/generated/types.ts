@@ -466,6 +466,8 @@ export type CreateWebhookSubscriptionBody = (
   event_types?: Array<EventType> | null;
   /** @deprecated Alias of event_types. */
   subscribed_event_types?: Array<EventType> | null;
+  /** 1 to 100 JSON Pointers below `/attributes`. Events of new snapshots are sent only if something at, below or above them changed. The service sorts them, and removes paths below another one. Null: all are sent. */
+  paths?: Array<string> | null;
   /** The id of a tenant. */
   tenant_id: string;
   /** The URL that receives the events. */
@@ -565,6 +567,8 @@ export type DiffResult = {
     /** The number of the snapshot in the subject’s chain. */
     snapshot_version: number;
   };
+  /** `correction` if `to` corrects an error; `change` if the world changed. */
+  change_kind: 'change' | 'correction';
   /** The roots that were compared. */
   include: Array<'/' | '/attributes' | '/subject'>;
   /** The operations that turn `from` into `to`, in order. */
@@ -2001,6 +2005,10 @@ export type SnapshotCreatedData = {
   envelope_hash: string;
   /** The envelope hash of the previous version; null for version 1. */
   prev_hash: string | null;
+  /** `correction` if the version corrects an error; `change` if the world changed. */
+  change_kind: 'change' | 'correction';
+  /** JSON Pointers of the attributes that changed, sorted; only those that the reader may see. An array counts as one value. If too many changed, their common parents are listed. Null: everything may have changed. See [/docs/feed](/docs/feed). */
+  changed_paths: Array<string> | null;
 };
 
 export type SnapshotCreatedEvent = {
@@ -2448,6 +2456,8 @@ export type UpdateWebhookSubscriptionBody = {
   event_types?: Array<EventType> | null;
   /** @deprecated Alias of event_types. */
   subscribed_event_types?: Array<EventType> | null;
+  /** 1 to 100 JSON Pointers below `/attributes`. Events of new snapshots are sent only if something at, below or above them changed. The service sorts them, and removes paths below another one. Null: all are sent. */
+  paths?: Array<string> | null;
   /** The URL that receives the events. */
   target_url?: string | null;
   /** A `disabled` subscription gets no events. */
@@ -2566,6 +2576,8 @@ export type WebhookSubscription = {
   event_types: Array<EventType>;
   /** @deprecated Alias of event_types. */
   subscribed_event_types: Array<EventType>;
+  /** Events of new snapshots are sent only if something at, below or above these JSON Pointers changed. Null: all are sent. See [/docs/webhooks](/docs/webhooks). */
+  paths: Array<string> | null;
   /** A `disabled` subscription gets no events. */
   status: 'active' | 'disabled';
   /** When the secret was last replaced. */
@@ -2910,6 +2922,8 @@ export type Operations = {
         subject_id?: string;
         /** Only entries from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
         from?: string;
+        /** JSON Pointers below `/attributes`, separated by commas. Only entries of new snapshots in which something at, below or above one of them changed, and of which it is unknown. Entries of other types are not filtered. */
+        paths?: string;
         /** Only entries of this type. */
         type?:
           | 'snapshot.created'

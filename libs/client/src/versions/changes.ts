@@ -18,6 +18,8 @@ export interface ChangesOptions extends CallOptions {
   subjectType?: SubjectType | undefined;
   /** Only changes of this subject. Needs `subjectType`. */
   subjectId?: string | undefined;
+  /** Only versions in which something at, below or above these JSON Pointers may have changed. */
+  paths?: readonly string[] | undefined;
   /** Only changes since then: RFC 3339, or a UTC date. */
   from?: string | undefined;
   /**
@@ -63,6 +65,7 @@ export async function* changesOf(
     subjectType,
     subjectId,
     from,
+    paths,
     onIncomplete,
     onConnected,
     verify,
@@ -70,7 +73,7 @@ export async function* changesOf(
   }: ChangesOptions,
 ): AsyncGenerator<Change, void, undefined> {
   const mode = verifier.modeOf(verify);
-  const filters = { type, subject_type: subjectType, subject_id: subjectId, from };
+  const filters = { type, subject_type: subjectType, subject_id: subjectId, from, paths: paths?.join() };
   let place = after ?? null;
   /** Where to continue: an opaque place, or the index of the last change. */
   let next: number | string | null = place;

@@ -2,7 +2,7 @@ import { type LogEntryType, RULES, SCOPES, SUBJECT_TYPES } from '@iss/domain';
 import * as f from '../describe/fields';
 import { part, view, type ViewOf } from '../describe/view';
 import { constant, listOf, shown } from '../describe/field';
-import { SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../snapshots/snapshot-header';
+import { changedPaths, changeKind, SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../snapshots/snapshot-header';
 import { query, type SentOf } from '../describe/shape';
 import { LIST_LIMITS } from '../describe/page-limits';
 import { EXAMPLE_IDS } from '../describe/example-ids';
@@ -57,6 +57,8 @@ export const CHANGE_VIEWS = {
     view_hash: f.hash.optional().described('The hash of the view. Absent if the entry does not name it.'),
     created_at: f.time.described('When the snapshot was stored.'),
     ...WRITER,
+    change_kind: changeKind,
+    changed_paths: changedPaths,
   }),
   'grant.created': view('GrantCreatedChange', {
     ...place,
@@ -175,6 +177,13 @@ export const ChangesQuery = query({
     .optional()
     .example('2026-01-15')
     .described('Only entries from this moment on: an RFC 3339 date-time with a timezone, or a UTC date.'),
+  paths: f.text
+    .optional()
+    .example('/attributes/legal/legal_name')
+    .described(
+      'JSON Pointers below `/attributes`, separated by commas. Only entries of new snapshots in which something at, ' +
+        'below or above one of them changed, and of which it is unknown. Entries of other types are not filtered.',
+    ),
   type: f.oneOf(CHANGE_TYPES).optional().example('snapshot.created').described('Only entries of this type.'),
 });
 export type ChangesQuery = SentOf<typeof ChangesQuery>;
@@ -199,6 +208,8 @@ const CHANGES_EXAMPLE: ChangePage = {
       created_at: header.created_at,
       written_by: header.written_by,
       write_request_id: header.write_request_id,
+      change_kind: header.change_kind,
+      changed_paths: null,
     },
     {
       log_index: 1,

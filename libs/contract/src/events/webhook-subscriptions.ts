@@ -1,11 +1,12 @@
-import { EVENT_TYPES, RULES, SUBSCRIPTION_STATUSES, subscriptionIdOf } from '@iss/domain';
-import { integerFrom, oneOf, PAGE, setOf, tenantId, text, time, url } from '../describe/fields';
+import { EVENT_TYPES, MAX_PATHS, RULES, SUBSCRIPTION_STATUSES, subscriptionIdOf } from '@iss/domain';
+import { arrayWith, integerFrom, oneOf, PAGE, setOf, tenantId, text, time, url } from '../describe/fields';
 import { part, type RecordOf, view, type ViewOf } from '../describe/view';
-import { alias, shown } from '../describe/field';
+import { alias, listOf, shown } from '../describe/field';
 import { body, query, type SentOf } from '../describe/shape';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { type Answer, answer, operations } from '../describe/operation';
 import { paged } from '../describe/page';
+import { PATH_PATTERN } from '../sharing/grant';
 
 const MAX_EVENT_TYPES = 32;
 const MAX_GRACE_SECONDS = 604_800;
@@ -13,6 +14,16 @@ const MAX_GRACE_SECONDS = 604_800;
 const eventTypes = setOf(EVENT_TYPES, { maxItems: MAX_EVENT_TYPES }).described(
   'The types of events that the subscription gets.',
 );
+
+/** Paths in a body. */
+const sentPaths = arrayWith({ type: 'string', pattern: PATH_PATTERN })
+  .nullable()
+  .optional()
+  .described(
+    `1 to ${MAX_PATHS} JSON Pointers below \`/attributes\`. Events of new snapshots are sent only if something at, below ` +
+      'or above them changed. The service sorts them, and removes paths below another one. Null: all are sent.',
+  )
+  .example(['/attributes/legal/legal_name']);
 
 const targetUrl = url(2048).described('The URL that receives the events.').example('https://hooks.example.com/iss');
 const status = oneOf(SUBSCRIPTION_STATUSES).described('A `disabled` subscription gets no events.');
@@ -24,6 +35,12 @@ export const Subscription = view('WebhookSubscription', {
   target_url: text.described('The URL that receives the events.'),
   event_types: eventTypes,
   subscribed_event_types: alias('event_types'),
+  paths: listOf(text)
+    .nullable()
+    .described(
+      'Events of new snapshots are sent only if something at, below or above these JSON Pointers changed. Null: all ' +
+        'are sent. See [/docs/webhooks](/docs/webhooks).',
+    ),
   status,
   secret_last_rotated_at: time.described('When the secret was last replaced.'),
   disabled_at: time.nullable().described('When the subscription was disabled; null while it is `active`.'),
@@ -55,6 +72,7 @@ export const CreateWebhookSubscriptionBody = body(
   {
     event_types: eventTypes.example(['identity.snapshot.created']),
     subscribed_event_types: alias('event_types'),
+    paths: sentPaths,
     tenant_id: tenantId.example('acme'),
     target_url: targetUrl,
   },
@@ -64,6 +82,14 @@ export const CreateWebhookSubscriptionBody = body(
         tenant_id: 'acme',
         target_url: 'https://hooks.example.com/iss',
         event_types: ['identity.snapshot.created'],
+      },
+    },
+    ofPaths: {
+      value: {
+        tenant_id: 'acme',
+        target_url: 'https://hooks.example.com/iss-names',
+        event_types: ['identity.snapshot.created', 'shared.snapshot.created'],
+        paths: ['/attributes/legal/legal_name'],
       },
     },
   },
@@ -76,6 +102,7 @@ export const UpdateWebhookSubscriptionBody = body(
   {
     event_types: eventTypes.optional().example(['identity.snapshot.created']),
     subscribed_event_types: alias('event_types'),
+    paths: sentPaths,
     target_url: targetUrl.optional(),
     status: status.optional().example('disabled'),
   },
@@ -119,6 +146,7 @@ export const SUBSCRIPTION: RecordOf<typeof Subscription> = {
   tenantId: 'acme',
   targetUrl: 'https://hooks.example.com/iss',
   eventTypes: ['identity.snapshot.created'],
+  paths: null,
   status: 'active',
   secretLastRotatedAt: new Date('2026-01-15T09:00:00Z'),
   disabledAt: null,

@@ -20,7 +20,7 @@ import { constant, type Field, listOf } from '../describe/field';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import * as f from '../describe/fields';
 import { part, type RecordOf, view } from '../describe/view';
-import { SNAPSHOT_HEADER_EXAMPLE } from '../snapshots/snapshot-header';
+import { changedPaths, changeKind, SNAPSHOT_HEADER_EXAMPLE } from '../snapshots/snapshot-header';
 import { UpdateData } from '../snapshots/updates';
 import { CHECKPOINT_EXAMPLE } from '../log/log';
 import { paths, startsAt } from '../sharing/grant';
@@ -44,6 +44,8 @@ const SnapshotCreatedData = view(
     snapshot_version: f.version,
     envelope_hash: f.hash.described('The envelope hash of the snapshot.'),
     prev_hash: f.hash.nullable().described('The envelope hash of the previous version; null for version 1.'),
+    change_kind: changeKind,
+    changed_paths: changedPaths,
   },
   'The new snapshot, without its attributes.',
 );
@@ -129,6 +131,8 @@ const SNAPSHOT = {
   snapshotVersion: header.snapshot_version,
   envelopeHash: header.envelope_hash ?? '',
   prevHash: header.prev_hash,
+  changeKind: header.change_kind,
+  changedPaths: null,
 };
 const GRANT = grantData({
   grantId: EXAMPLE_IDS.grant_id,
@@ -276,11 +280,11 @@ const HEADERS: Readonly<Record<string, readonly [description: string, example: s
   'webhook-signature': [
     '`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` (Standard Webhooks). One ' +
       'signature per secret, separated by spaces.',
-    'v1,o5dSg9OckuCu8zlZr5EZPeN0KZyhFOrNrA2lgPGm1JI=',
+    'v1,I9AHRwWqjuAoNAAU5S8ytEyShVYHOHAera7TJmtNO4g=',
   ],
   'X-Service-Signature': [
     'The lowercase hex HMAC-SHA256 of the body.',
-    '01449ce8cb8bbaca9073cde362868cb279f4c0da1e410e54c1d0d9d5c4bc719f',
+    '3279a25ceaeac5063e9a7f61ead7fd15d835c2054f9c299f5ae75636808154ed',
   ],
   [CHECKPOINT_HEADER]: [
     'The newest checkpoint of the transparency log with its Ed25519 signatures, in base64. Store the last one ' +

@@ -25,10 +25,13 @@ export const paths = listOf(f.text)
   );
 export const startsAt = f.time.nullable().described('The grant gives no rights before; null: from its creation on.');
 
+/** A JSON Pointer below `/attributes`. */
+export const PATH_PATTERN = '^/attributes(?:/(?:[^~/]|~[01])*)+$';
+
 /** The paths and the start in a body. */
 export const SENT_TERMS = {
   paths: f
-    .arrayWith({ type: 'string', pattern: '^/attributes(?:/(?:[^~/]|~[01])*)+$' })
+    .arrayWith({ type: 'string', pattern: PATH_PATTERN })
     .nullable()
     .optional()
     .described(

@@ -6,6 +6,7 @@ import { CHAIN_VERDICT, EvidenceRef, PARTIAL, VERDICT_OF_HASH, VERIFICATION, VER
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, reads } from '../describe/operation';
 import { query, type SentOf } from '../describe/shape';
+import { changeKind } from './snapshot-header';
 import { DiffVerifyQuery, MOMENT } from './queries';
 
 const side = part({ snapshot_id: uuid.described('The id of the snapshot.'), snapshot_version: version });
@@ -50,6 +51,7 @@ const Diff = view('DiffResult', {
   format: oneOf(['rfc6902']).described('RFC 6902 operations.'),
   from: side.described(FROM_SIDE),
   to: side.described(TO_SIDE),
+  change_kind: changeKind.described('`correction` if `to` corrects an error; `change` if the world changed.'),
   include: listOf(oneOf(DIFF_ROOTS)).described('The roots that were compared.'),
   ops: listOf(DiffOperation).described('The operations that turn `from` into `to`, in order.'),
   ops_hash: hash.described('SHA-256 of the RFC 8785 text of `ops`.'),
@@ -113,6 +115,7 @@ const EXAMPLE: ViewOf<typeof Diff> = {
   format: 'rfc6902',
   from: FROM,
   to: TO,
+  change_kind: 'change',
   include: ['/attributes', '/subject'],
   ops: [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Acme Holding AG' }],
   ops_hash: '848ff1de862ca67f905526140f2cc105addc3f7f5657bd49ce569bb81a2ab743',
@@ -135,8 +138,8 @@ const VERSION_EXAMPLE: ViewOf<typeof VersionDiff> = {
 };
 
 /** The tags of these examples. */
-const ETAG = '"2245c8ba96a1acb365703cb80a79f219a46eab23d0e2a0bf6ce8d1f6985771c1"';
-const VERSION_ETAG = '"fc715c0475004aadad3db080d6a4347bb0378f93877efaa9b22e69296e525540"';
+const ETAG = '"8c3937cff73d2860e6aadfc9caefbe979652f8d1b99006df81bee596444d0302"';
+const VERSION_ETAG = '"7a14eb6cb5c877a349790fe5ce39a0461557ee0daacdaa005d50ad3e47fe7340"';
 const CHANGED = 'The difference. To get the included roots of `to`, apply `ops` in order to those of `from`.';
 
 export const DEFAULT_INCLUDE = '/subject,/attributes';

@@ -1,6 +1,7 @@
 import { CHANGE_KINDS } from '@iss/domain';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { hash, oneOf, principalId, sentTime, SubjectRef, text, time, uuid, version } from '../describe/fields';
+import { listOf } from '../describe/field';
 import { part, view, type ViewOf } from '../describe/view';
 
 export const ErasedMark = part({
@@ -11,6 +12,14 @@ export const ErasedMark = part({
 export const changeKind = oneOf(CHANGE_KINDS).described(
   '`correction` if the version corrects an error; `change` if the world changed.',
 );
+
+export const changedPaths = listOf(text)
+  .nullable()
+  .described(
+    'JSON Pointers of the attributes that changed, sorted; only those that the reader may see. An array counts as one ' +
+      'value. If too many changed, their common parents are listed. Null: everything may have changed. See ' +
+      '[/docs/feed](/docs/feed).',
+  );
 
 /** The writer of a version, as the service knows it. */
 export const WRITER = {

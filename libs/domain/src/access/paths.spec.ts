@@ -1,11 +1,11 @@
 import { DomainError } from '../errors';
 import { MAX_PATHS } from '../view/paths';
-import { requireGrantPaths } from './paths';
+import { requireStorablePaths } from './paths';
 
 it('keeps valid paths of a grant, sorted', () => {
-  expect(requireGrantPaths(null)).toBeNull();
+  expect(requireStorablePaths(null)).toBeNull();
   const sent = ['/attributes/legal/legal_name', '/attributes/legal', '/attributes/a~1b'];
-  expect(requireGrantPaths(sent)).toEqual(['/attributes/a~1b', '/attributes/legal']);
+  expect(requireStorablePaths(sent)).toEqual(['/attributes/a~1b', '/attributes/legal']);
 });
 
 const numbered = (count: number, text = ''): string[] =>
@@ -19,7 +19,7 @@ it.each([
   ['no text', ['/attributes/a', 7, null], ['/paths/1', '/paths/2']],
   ['control characters', ['/attributes/a\u0000', '/attributes/\ud800'], ['/paths/0', '/paths/1']],
 ])('refuses %s', (_, paths, places) => {
-  const refuse = (): unknown => requireGrantPaths(paths);
+  const refuse = (): unknown => requireStorablePaths(paths);
   expect(refuse).toThrow(DomainError);
   try {
     refuse();

@@ -4,10 +4,10 @@ import { MAX_GRANT_PATHS_BYTES } from '../limits';
 import { MAX_PATHS, normalizePaths } from '../view/paths';
 
 /**
- * Returns the paths of a grant as they are stored; null for a grant of everything. Throws `validation_error` for paths
+ * Returns sent paths as they are stored; null for everything. Throws `validation_error` for paths
  * that {@link normalizePaths} refuses, and for control characters.
  */
-export function requireGrantPaths(sent: readonly JsonValue[] | null): readonly string[] | null {
+export function requireStorablePaths(sent: readonly JsonValue[] | null): readonly string[] | null {
   if (sent === null) return null;
   const texts = sent.filter(isText);
   if (texts.length < sent.length && sent.length <= MAX_PATHS) {

@@ -4,6 +4,7 @@ import { parseStoredJson } from '../json/parse';
 import { getAt } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { Attribution, type Cover, isSameCover, type Place } from './attribution';
+import { changesBetween } from './changed-paths';
 import { type Covers, coversOf, isOlder, type Places, stepTo } from './covers';
 import { attributesOf, canonicalKeys, isBranch, Leaves } from './leaves';
 import { decodeOrigins, encodeOrigins, type LeafOrigin } from './origins';
@@ -22,6 +23,8 @@ export interface TracedVersion extends EvidenceFlags {
   changedBy: string;
   /** The author of its base. */
   baseChangedBy: string;
+  /** See {@link changesBetween}. */
+  changedPaths: readonly string[];
 }
 
 /** A stored version and the previous one. */
@@ -46,7 +49,13 @@ export function traceVersion(
   version: number,
 ): TracedVersion {
   const { origins, ...flags } = new Tracer(base, baseOrigins, next, version).trace();
-  return { origins: encodeOrigins(origins), ...flags, changedBy: authorOf(next), baseChangedBy: authorOf(base) };
+  return {
+    origins: encodeOrigins(origins),
+    ...flags,
+    changedBy: authorOf(next),
+    baseChangedBy: authorOf(base),
+    changedPaths: changesBetween(base, next),
+  };
 }
 
 /** Receives each change for which evidence may be required. `leaf` is an index among all leaves. */

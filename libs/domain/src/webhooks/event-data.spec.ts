@@ -14,8 +14,24 @@ const time = '2026-01-31T12:00:00.000Z';
 const at = new Date(time);
 
 test('an event of a version has its place in the chain', () => {
-  const snapshot = { ...subject, snapshotId: 's', snapshotVersion: 2, envelopeHash: 'e', prevHash: 'p' };
-  const data = { ...named, snapshot_id: 's', snapshot_version: 2, envelope_hash: 'e', prev_hash: 'p' };
+  const snapshot = {
+    ...subject,
+    snapshotId: 's',
+    snapshotVersion: 2,
+    envelopeHash: 'e',
+    prevHash: 'p',
+    changeKind: 'correction',
+    changedPaths: ['/attributes/a'],
+  } as const;
+  const data = {
+    ...named,
+    snapshot_id: 's',
+    snapshot_version: 2,
+    envelope_hash: 'e',
+    prev_hash: 'p',
+    change_kind: 'correction',
+    changed_paths: ['/attributes/a'],
+  };
   expect(snapshotCreatedData(snapshot)).toEqual(data);
   expect(sharedSnapshotCreatedData({ ...snapshot, ownerTenantId: 't' })).toEqual({ ...data, owner_tenant_id: 't' });
 });

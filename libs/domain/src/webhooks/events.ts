@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../json/value';
 import type {
+  ChangeKind,
   ConfirmationSetting,
   RefreshRequestOrigin,
   RefreshRequestStatus,
@@ -101,6 +102,9 @@ export function snapshotCreatedData(snapshot: {
   snapshotVersion: number;
   envelopeHash: string;
   prevHash: string | null;
+  changeKind: ChangeKind;
+  /** As the receiver may see them ({@link shownChanges}). */
+  changedPaths: readonly string[] | null;
 }) {
   return {
     subject: { subject_type: snapshot.subjectType, subject_id: snapshot.subjectId },
@@ -108,6 +112,8 @@ export function snapshotCreatedData(snapshot: {
     snapshot_version: snapshot.snapshotVersion,
     envelope_hash: snapshot.envelopeHash,
     prev_hash: snapshot.prevHash,
+    change_kind: snapshot.changeKind,
+    changed_paths: snapshot.changedPaths,
   };
 }
 

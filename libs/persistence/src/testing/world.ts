@@ -140,6 +140,7 @@ export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppe
     hasCarried: false,
     changedBy: null,
     origins: null,
+    changedPaths: null,
     firstChangedBy: null,
     ...change,
   };

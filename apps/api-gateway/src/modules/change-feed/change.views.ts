@@ -1,12 +1,12 @@
-import type { Change, Changes } from '@iss/persistence';
+import type { Change, ChangeEntry, Changes } from '@iss/persistence';
 import { CHANGE_VIEWS, type ChangeItem, eventText } from '@iss/contract';
 import { JsonText } from '../../http/answer/json-text';
 
 /** Returns an entry as readers see it. */
-function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): ChangeItem {
+function changeItem({ entry: { logIndex, fact, subject, granteeTenantId }, version }: Change): ChangeItem {
   switch (fact.type) {
     case 'snapshot.created':
-      return CHANGE_VIEWS[fact.type].of({ ...fact, logIndex });
+      return CHANGE_VIEWS[fact.type].of({ ...fact, ...known(version), logIndex });
     case 'grant.created':
       return CHANGE_VIEWS[fact.type].of({ ...fact, scopes: [...fact.scopes].sort(), logIndex });
     case 'grant.changed':
@@ -31,9 +31,9 @@ function changeItem({ logIndex, fact, subject, granteeTenantId }: Change): Chang
   }
 }
 
-/** Returns a value that every row of a grant has. */
+/** Returns a value that every row of this type has. */
 function known<T>(value: T | null): T {
-  if (value === null) throw new Error('a grant without its subject or grantee');
+  if (value === null) throw new Error('a change without its subject, grantee or version');
   return value;
 }
 
@@ -46,14 +46,15 @@ export function changePage({ items, hasMore, isComplete }: Changes, nextAfter: s
   return new JsonText(`{"items":[${items.map(textOf).join()}],${members.slice(1)}`);
 }
 
-/** The texts of changes that were written before. The store returns the same objects again. */
-const texts = new WeakMap<Change, string>();
+/** The texts of entries that were written before. The store returns the same objects again. */
+const texts = new WeakMap<ChangeEntry, { version: string; text: string }>();
 
 function textOf(change: Change): string {
-  const written = texts.get(change);
-  if (written !== undefined) return written;
+  const version = JSON.stringify(change.version);
+  const written = texts.get(change.entry);
+  if (written?.version === version) return written.text;
   const text = JSON.stringify(changeItem(change));
-  texts.set(change, text);
+  texts.set(change.entry, { version, text });
   return text;
 }
 
@@ -79,5 +80,5 @@ function eventsOf({ items, isComplete }: Changes): string {
 }
 
 function eventOf(change: Change): string {
-  return eventText(change.logIndex, change.fact.type, textOf(change));
+  return eventText(change.entry.logIndex, change.entry.fact.type, textOf(change));
 }

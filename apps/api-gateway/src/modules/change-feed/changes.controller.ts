@@ -1,4 +1,4 @@
-import { type Actor, DomainError, parsePeriod } from '@iss/domain';
+import { type Actor, DomainError, normalizePaths, parsePeriod } from '@iss/domain';
 import { Controller, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { CHANGE_FEED, ChangesQuery, LAST_EVENT_ID, LIST_LIMITS } from '@iss/contract';
@@ -28,7 +28,7 @@ export class ChangesController {
     @QueryOf() query: ChangesQuery,
     @Req() request: Request,
   ): Promise<JsonText | EventStream> {
-    const { after, limit, type, wait = '0', subject_type: subjectType, subject_id: subjectId, from } = query;
+    const { after, limit, type, wait = '0', subject_type: subjectType, subject_id: subjectId, from, paths } = query;
     subjectSent(query, { isTypeEnough: true });
     const asked = {
       after: after === undefined ? BEFORE_ALL : this.places.read(actor.tenantId, after),
@@ -37,6 +37,7 @@ export class ChangesController {
       subjectType,
       subjectId,
       from: from === undefined ? null : (parsePeriod(from)?.first ?? null),
+      paths: paths === undefined ? null : normalizePaths(paths.split(NEXT_PATH), '/query/paths'),
     };
     const closed = closedSignal(request);
     request.res?.vary('Accept');
@@ -50,6 +51,9 @@ export class ChangesController {
     return chargeWork(request, () => changePage(changes, nextAfter));
   }
 }
+
+/** A comma between two paths. A key may contain commas. */
+const NEXT_PATH = /,(?=\/)/;
 
 /** Returns a signal that aborts when nobody reads the response any more. */
 function closedSignal({ res }: Request): AbortSignal {

@@ -10,7 +10,7 @@ import {
   requireAccess,
   requireExpiry,
   requireFuture,
-  requireGrantPaths,
+  requireStorablePaths,
   RULES,
   type Scope,
   SCOPES,
@@ -216,7 +216,7 @@ export class GrantService {
   ): Promise<GrantRecord> {
     const changed = await this.grants.change(actor, grantId, {
       ...change,
-      paths: paths === undefined ? undefined : requireGrantPaths(paths),
+      paths: paths === undefined ? undefined : requireStorablePaths(paths),
       startsAt: startsAt === undefined ? undefined : requireStart(startsAt),
       expiresAt: expiresAt === undefined ? undefined : requireExpiry(expiresAt),
     });
@@ -264,7 +264,7 @@ const requireStart = (startsAt: string | null): Date | null => requireFuture(sta
 const startsTooLate = (): DomainError => invalid('/starts_at', 'must be before expires_at');
 
 function toCreate(actor: Actor, request: GrantRequest): GrantToCreate {
-  const paths = requireGrantPaths(request.paths);
+  const paths = requireStorablePaths(request.paths);
   const startsAt = requireStart(request.startsAt);
   const expiresAt = requireExpiry(request.expiresAt);
   if (startsAt !== null && expiresAt !== null && startsAt >= expiresAt) throw startsTooLate();

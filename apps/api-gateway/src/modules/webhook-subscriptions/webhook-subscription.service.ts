@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type Actor, DomainError, type EventType, newWebhookSecret, RULES, secretFingerprint } from '@iss/domain';
+import {
+  type Actor,
+  DomainError,
+  type EventType,
+  type JsonValue,
+  newWebhookSecret,
+  requireStorablePaths,
+  RULES,
+  secretFingerprint,
+} from '@iss/domain';
 import {
   type ActedBy,
   type Page,
@@ -20,7 +29,14 @@ export interface SubscriptionToCreate {
   tenantId: string;
   targetUrl: string;
   eventTypes: EventType[];
+  /** As sent. Null: every new version is announced. */
+  paths: readonly JsonValue[] | null;
 }
+
+/** The new values. An undefined member stays unchanged. */
+export type SubscriptionChangeRequest = Omit<WebhookSubscriptionChange, 'paths'> & {
+  paths?: SubscriptionToCreate['paths'] | undefined;
+};
 
 /** The secret is returned only in the response that creates it. */
 export interface SubscriptionWithSecret {
@@ -48,6 +64,7 @@ export class WebhookSubscriptionService {
     await this.access.require({ tenantId, principalId: principal.principalId }, RULES.useWebhooks);
     const targetUrl = requireTargetUrl(input.targetUrl, this.settings.allowPrivateTargets);
     const eventTypes = this.requireEventTypes(input.eventTypes);
+    const paths = requireStorablePaths(input.paths);
     const subscriptionId = randomUUID();
     const { secret, ...stored } = this.newSecret(subscriptionId);
     const subscription = await this.subscriptions.create(actedBy(principal, trace), {
@@ -55,6 +72,7 @@ export class WebhookSubscriptionService {
       tenantId,
       targetUrl,
       eventTypes,
+      paths,
       ...stored,
     });
     return { subscription, secret };
@@ -77,7 +95,7 @@ export class WebhookSubscriptionService {
     principal: Principal,
     trace: RequestTrace,
     subscriptionId: string,
-    { targetUrl, eventTypes, status }: WebhookSubscriptionChange,
+    { targetUrl, eventTypes, paths, status }: SubscriptionChangeRequest,
   ): Promise<WebhookSubscriptionRecord> {
     await this.get(principal, subscriptionId);
     return found(
@@ -85,6 +103,7 @@ export class WebhookSubscriptionService {
         status,
         targetUrl: targetUrl === undefined ? undefined : requireTargetUrl(targetUrl, this.settings.allowPrivateTargets),
         eventTypes: eventTypes === undefined ? undefined : this.requireEventTypes(eventTypes),
+        paths: paths === undefined ? undefined : requireStorablePaths(paths),
       }),
     );
   }

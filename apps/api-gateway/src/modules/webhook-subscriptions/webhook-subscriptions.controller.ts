@@ -39,6 +39,7 @@ export class WebhookSubscriptionsController {
       tenantId: body.tenant_id,
       targetUrl: body.target_url,
       eventTypes: body.event_types,
+      paths: body.paths ?? null,
     });
     return SubscriptionWithSecret.of(made);
   }
@@ -66,9 +67,9 @@ export class WebhookSubscriptionsController {
     @SubscriptionIdParam() subscriptionId: string,
     @CurrentPrincipal() principal: Principal,
     @Trace() trace: RequestTrace,
-    @JsonBody() { target_url, event_types, status }: UpdateWebhookSubscriptionBody,
+    @JsonBody() { target_url, event_types, paths, status }: UpdateWebhookSubscriptionBody,
   ): Promise<WrappedSubscription> {
-    const change = { targetUrl: target_url, eventTypes: event_types, status };
+    const change = { targetUrl: target_url, eventTypes: event_types, paths, status };
     const subscription = await this.subscriptions.update(principal, trace, subscriptionId, change);
     return WrappedSubscription.of({ subscription });
   }

@@ -175,6 +175,7 @@ constraint updates_pkey of updates: PRIMARYKEYupdate_id
 constraint updates_status_check of updates: CHECKstatus=ANYARRAY['proposed'::text,'applied'::text,'withdrawn'::text]
 constraint webhook_subscription_types_pkey of webhook_subscription_types: PRIMARYKEYtenant_id,event_type,subscription_idINCLUDEcreated_at
 constraint webhook_subscriptions_event_types_check of webhook_subscriptions: CHECKcardinalityevent_types>0
+constraint webhook_subscriptions_paths of webhook_subscriptions: CHECKcardinalitypaths>=1ANDcardinalitypaths<=100
 constraint webhook_subscriptions_pkey of webhook_subscriptions: PRIMARYKEYsubscription_id
 constraint webhook_subscriptions_status_check of webhook_subscriptions: CHECKstatus=ANYARRAY['active'::text,'disabled'::text]
 constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
@@ -187,13 +188,14 @@ function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d8
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
 function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 8ca6c8d051ae61c8 for PUBLIC
 function audit_refresh_requests (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 35994cf09ee4aadd for PUBLIC
-function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp 30d74877f9807ec4 for PUBLIC
+function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp fbdb0dbba78d8333 for PUBLIC
 function audit_target_id (target jsonb): plpgsql 26129de46cf016f0 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
 function complete_grant_change (): plpgsql search_path=pg_catalog, pg_temp 94dda1c794113e28 for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
+function erase_changed_paths (): plpgsql as its owner search_path=pg_catalog, pg_temp 9014ad18abb0a632 for PUBLIC
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
 function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp 3da14c8a9ec69b12 for iss_app, iss_gateway
 function erase_views (): plpgsql as its owner search_path=pg_catalog, pg_temp dff1552ab4f59633 for PUBLIC
@@ -226,6 +228,7 @@ function next_recurrence (began timestamp with time zone, every text, after time
 function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
 function paths_cover (paths text[], pointer text): sql search_path=pg_catalog, pg_temp df5cb45c2a3832ff for PUBLIC
 function paths_hash (paths text[]): sql search_path=pg_catalog, pg_temp 7ce74a3acafcaa2c for PUBLIC
+function paths_touch (one text[], other text[]): sql search_path=pg_catalog, pg_temp e7c8f299547dbe01 for PUBLIC
 function paths_within (inner_paths text[], outer_paths text[]): sql search_path=pg_catalog, pg_temp 4438150296282c90 for PUBLIC
 function plan_next_refresh_request (): plpgsql search_path=public, pg_temp bd0c2dd86ea12bbd for PUBLIC
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
@@ -264,6 +267,7 @@ migration CallersBounded1700000000006: applied
 migration CapsCounted1700000000008: applied
 migration ChangeFeed1700000000017: applied
 migration ChangeKind1700000000057: applied
+migration ChangedPaths1700000000058: applied
 migration ClaimedTypes1700000000005: applied
 migration Consent1700000000032: applied
 migration Disclosures1700000000018: applied
@@ -554,6 +558,7 @@ trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records
 trigger disclosures_immutable of disclosures: CREATETRIGGERdisclosures_immutableBEFOREDELETEORUPDATEONdisclosuresFOREACHROWEXECUTEFUNCTIONrefuse_record_change
 trigger disclosures_logged of disclosures: CREATETRIGGERdisclosures_loggedAFTERINSERTONdisclosuresREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_disclosures
 trigger disclosures_not_truncated of disclosures: CREATETRIGGERdisclosures_not_truncatedBEFORETRUNCATEONdisclosuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
+trigger erasures_changed_paths_erased of erasures: CREATETRIGGERerasures_changed_paths_erasedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONerase_changed_paths
 trigger erasures_logged of erasures: CREATETRIGGERerasures_loggedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONmark_erasure
 trigger erasures_made_audited of erasures: CREATETRIGGERerasures_made_auditedAFTERINSERTONerasuresFOREACHROWEXECUTEFUNCTIONaudit_erasure
 trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedAFTERUPDATEONerasuresFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['erased'::text,'cancelled'::text]ORold.confirmed_byISDISTINCTFROMnew.confirmed_byEXECUTEFUNCTIONaudit_erasure
@@ -645,7 +650,7 @@ trigger tenants_founded_audited of tenants: CREATETRIGGERtenants_founded_audited
 trigger tenants_hold_back_changes of tenants: CREATETRIGGERtenants_hold_back_changesBEFOREUPDATEONtenantsFOREACHROWEXECUTEFUNCTIONhold_back_changes'erasure_confirmation','grant_confirmation'
 trigger transfer_offers_ended_audited of transfer_offers: CREATETRIGGERtransfer_offers_ended_auditedAFTERUPDATEONtransfer_offersFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['accepted'::text,'declined'::text,'cancelled'::text]EXECUTEFUNCTIONaudit_transfer_offer
 trigger transfer_offers_made_audited of transfer_offers: CREATETRIGGERtransfer_offers_made_auditedAFTERINSERTONtransfer_offersFOREACHROWEXECUTEFUNCTIONaudit_transfer_offer
-trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription
+trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.pathsISDISTINCTFROMnew.pathsORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_made_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_made_auditedAFTERINSERTONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_typesAFTERINSERTORDELETEORUPDATEOFtenant_id,event_types,created_at,deleted_atONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONkeep_subscription_types
 unique index disclosures_by_id of disclosures: CREATEUNIQUEINDEXdisclosures_by_idONdisclosuresUSINGbtreedisclosure_id

@@ -24,12 +24,17 @@ export const changes = defineCommand({
     follow: { about: 'Wait for new changes.' },
     subject: { value: 'SUBJECT', about: 'Only this subject.', read: subjectOf },
     since: { value: 'TIME', about: 'Only changes since then.' },
+    path: {
+      value: 'POINTER',
+      about: 'JSON Pointer below /attributes: of new versions, only those that changed something there.',
+      isRepeated: true,
+    },
     type: { value: 'TYPE', about: `${CHANGE_TYPES.join(', ')}.`, choices: CHANGE_TYPES },
     limit: { value: 'N', about: 'Maximum number of changes (default: all).', read: wholeNumber(1, MAX_LIMIT) },
     ...JSON_OPTION,
     ...CALLER_OPTIONS,
   },
-  async run({ after, follow, subject, since: from, type, limit: most = Infinity, json }, context, options) {
+  async run({ after, follow, subject, since: from, path, type, limit: most = Infinity, json }, context, options) {
     const { type: subjectType, id: subjectId } = subject ?? {};
     const style = styleOf(context.screen);
     const show = json ? (change: Change) => JSON.stringify(change) : (change: Change) => lineOf(change, style);
@@ -49,6 +54,7 @@ export const changes = defineCommand({
           subjectType,
           subjectId,
           from,
+          paths: path.length === 0 ? undefined : path,
           onIncomplete,
           signal,
         })) {

@@ -5,6 +5,7 @@ import { leavesOf, shortValue } from '../../service/leaves';
 import { JSON_OPTION, type Style, styleOf } from '../../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../../service/caller';
 import { changesBetween, type ValueChange } from '../../service/changes';
+import { kindText } from '../../service/change-text';
 import { coveringRefs, evidenceText, isAttribution } from '../../service/evidence';
 import { SUBJECT } from '../../service/subject-name';
 import { visible } from '../../visible';
@@ -63,9 +64,11 @@ function asText(older: Snapshot, newer: Snapshot, style: Style): string {
   ].join('\n');
 }
 
-function headOf(sign: string, { subject, snapshot_version: version, envelope }: Snapshot): string {
+function headOf(sign: string, { subject, snapshot_version: version, change_kind: kind, envelope }: Snapshot): string {
   const { subject_type: type, subject_id: id } = subject;
-  return visible(`${sign} ${type}/${id}@${version}  ${envelope.generated_at}  ${envelope.audit.created_by}`);
+  return visible(
+    `${sign} ${type}/${id}@${version}  ${envelope.generated_at}  ${envelope.audit.created_by}${kindText(kind)}`,
+  );
 }
 
 function asLines({ path, before, after }: ValueChange, older: Snapshot, newer: Snapshot, style: Style): string[] {

@@ -3,6 +3,7 @@ import { defineCommand } from '../../define';
 import { DEFAULT_LIMIT, LIST_OPTIONS, type Style, styleOf } from '../../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../../service/caller';
 import { changesBetween } from '../../service/changes';
+import { kindText } from '../../service/change-text';
 import { evidenceText, isAttribution } from '../../service/evidence';
 import { SUBJECT } from '../../service/subject-name';
 import { visible } from '../../visible';
@@ -43,9 +44,9 @@ export const log = defineCommand({
 });
 
 function asLine(version: Version, before: Version | null, style: Style): string {
-  const { snapshot_version: number, envelope, created_at: storedAt } = version;
+  const { snapshot_version: number, change_kind: kind, envelope, created_at: storedAt } = version;
   const what = envelope === undefined ? 'erased' : changedText(version, before);
-  return `${style.yellow(visible(String(number)))} ${visible(storedAt)} ${what}`.trimEnd();
+  return `${style.yellow(visible(String(number)))} ${visible(storedAt)} ${what}${kindText(kind)}`.trimEnd();
 }
 
 function asText(version: Version, before: Version | null, style: Style): string {
@@ -65,7 +66,7 @@ function asText(version: Version, before: Version | null, style: Style): string 
     `By:       ${visible(audit.created_by)} (${visible(audit.source)})`,
     visible(`Made:     ${madeAt}, stored ${version.created_at}`),
     `Evidence: ${evidenceText(evidence)}`,
-    ...(changed === '' ? [] : [`Changed:  ${changed}`]),
+    ...(changed === '' ? [] : [`Changed:  ${changed}${kindText(version.change_kind)}`]),
   ].join('\n');
 }
 

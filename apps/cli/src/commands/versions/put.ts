@@ -17,9 +17,14 @@ export const put = defineCommand({
   about:
     'The file holds one envelope. iss compares the stored hash with the hash of the file. If the same version is already stored, the result is “known”.',
   arguments: { file: { about: 'JSON envelope, or - for standard input.' } },
-  options: { ...CALLER_OPTIONS, ...JSON_OPTION },
-  async run({ file }, context, options) {
-    const envelope = await envelopeOf(file, context);
+  options: {
+    correction: { about: 'Correct an error: set change_kind of the envelope.' },
+    ...CALLER_OPTIONS,
+    ...JSON_OPTION,
+  },
+  async run({ file, correction }, context, options) {
+    const sent = await envelopeOf(file, context);
+    const envelope = correction ? { ...sent, change_kind: 'correction' as const } : sent;
     await asCaller(options, context, async ({ tenant }) => {
       const { header, outcome } = await writtenOrKnown(tenant, envelope);
       showOne(options, context, header, ({ subject, snapshot_version: version, envelope_hash: hash }) =>

@@ -309,6 +309,11 @@ LEFT JOIN LATERAL (SELECT CASE i.subject_type WHEN '*' THEN 0 ELSE s.subject_key
     SELECT low::int AS passed FROM search WHERE high - low = 1
   ) @alias ON true
 
+-- fragment: changed_paths_of(subject_key, version)
+-- Returns the changed paths of a version as `shownChanges` takes them; null for a first version, and if they are unknown.
+(SELECT p.changed_paths FROM snapshot_provenance p
+  WHERE p.subject_key = @subject_key AND p.snapshot_version = @version LIMIT 1)
+
 -- fragment: origins_of(subject_key, version)
 -- Returns the origins of a version's leaves; null for a first version, and if they are unknown.
 (SELECT p.origins FROM snapshot_provenance p

@@ -66,11 +66,22 @@ SELECT k.log_index::float8 AS "logIndex",
  WHERE (SELECT @epoch FROM log_feed l WHERE l.is_one) = :epoch
 
 -- statement: changes_followed
--- Returns for each of these subjects of other tenants whether the tenant may follow it now.
-SELECT coalesce((@scopes_followed_by(:tenantId::text)) && ARRAY[@scopes(followShared)], false) AS "mayFollow"
-  FROM (SELECT i.subject_key, i.owner_tenant_id, i.ord FROM unnest(:inputs.subjectKey::bigint[], :inputs.ownerTenantId::text[])
+-- Returns for each of these subjects of other tenants whether the tenant may follow it now, and the paths of its grants.
+SELECT coalesce(one.gives OR every.gives, false) AS "mayFollow",
+       @paths_in_use AS paths
+  FROM (SELECT :tenantId::text AS tenant_id) i
+ CROSS JOIN (SELECT i.subject_key, i.owner_tenant_id, i.ord FROM unnest(:inputs.subjectKey::bigint[], :inputs.ownerTenantId::text[])
     WITH ORDINALITY AS i(subject_key, owner_tenant_id, ord)) s
+@grants_of(@live_grant_on(i.tenant_id, s.subject_key), @accepted_grant_to_all(s.owner_tenant_id, i.tenant_id), ARRAY[@scopes(followShared)])
  ORDER BY s.ord
+
+-- statement: changes_of_versions
+-- Returns why and where these versions differ from the previous ones.
+SELECT n.change_kind AS "changeKind", @changed_paths_of(n.subject_key, n.snapshot_version) AS "changedPaths"
+  FROM unnest(:inputs.subjectKey::bigint[], :inputs.snapshotVersion::int[])
+    WITH ORDINALITY AS i(subject_key, snapshot_version, ord)
+  @snapshot_of_version(i.subject_key, i.snapshot_version, n)
+ ORDER BY i.ord
 
 -- statement: feed_news
 -- Returns for each tenant whether it has an entry after its place.

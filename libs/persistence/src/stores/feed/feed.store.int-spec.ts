@@ -5,9 +5,9 @@ import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { GrantStore } from '../grants/grant.store';
 import { LogIntegrationStore } from '../log/log-integration.store';
-import { type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
+import { type SnapshotToAppend, type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { FeedIntegrationStore } from './feed-integration.store';
-import { type Change, type ChangesRequest, FeedStore } from './feed.store';
+import { type Change, type ChangeEntry, type ChangesRequest, FeedStore } from './feed.store';
 
 let world: SharedWorld;
 let admin: Client;
@@ -26,6 +26,7 @@ const ALL: ChangesRequest = {
   subjectType: undefined,
   subjectId: undefined,
   from: null,
+  paths: null,
 };
 
 beforeAll(async () => {
@@ -67,8 +68,14 @@ async function feedOnly(): Promise<void> {
   while ((await integration.feed())?.isMore === true);
 }
 
-async function write(tenantId = 'acme', version = 1, before?: SnapshotToWrite): Promise<SnapshotToWrite> {
+async function write(
+  tenantId = 'acme',
+  version = 1,
+  before?: SnapshotToWrite,
+  change: Partial<SnapshotToAppend> = {},
+): Promise<SnapshotToWrite> {
   const next = snapshot({
+    ...change,
     tenantId,
     snapshotVersion: version,
     ...(before === undefined ? {} : { subjectId: before.subjectId, prevHash: before.envelopeHash }),
@@ -82,6 +89,7 @@ async function grant(
   { tenantId, subjectType, subjectId }: SnapshotToWrite,
   granteeTenantId: string,
   scopes: Scope[] = ['read_latest'],
+  paths: readonly string[] | null = null,
 ): Promise<string> {
   const given = {
     grantId: randomUUID(),
@@ -89,7 +97,7 @@ async function grant(
     subjectType,
     subjectId,
     scopes,
-    paths: null,
+    paths,
     startsAt: null,
     expiresAt: null,
     purpose: null,
@@ -126,8 +134,12 @@ async function grantAll(tenantId: string, granteeTenantId: string): Promise<stri
 
 const revoke = (tenantId: string, grantId: string) => grants.revoke(owner(tenantId), grantId);
 
-/** Reads every page from a place on. */
-async function read(tenantId: string, limit = 1_000, request: Partial<ChangesRequest> = {}): Promise<Change[]> {
+/** Returns the entries on all pages from a place on. */
+async function read(tenantId: string, limit?: number, request?: Partial<ChangesRequest>): Promise<ChangeEntry[]> {
+  return (await readChanges(tenantId, limit, request)).map(({ entry }) => entry);
+}
+
+async function readChanges(tenantId: string, limit = 1_000, request: Partial<ChangesRequest> = {}): Promise<Change[]> {
   const items: Change[] = [];
   let { after } = ALL;
   for (;;) {
@@ -140,7 +152,7 @@ async function read(tenantId: string, limit = 1_000, request: Partial<ChangesReq
   }
 }
 
-const brief = ({ fact }: Change): string =>
+const brief = ({ fact }: ChangeEntry): string =>
   fact.type === 'snapshot.created' ? `${fact.tenantId} ${fact.snapshotVersion}` : `${fact.tenantId} ${fact.type}`;
 const briefs = async (tenantId: string): Promise<string[]> => (await read(tenantId)).map(brief);
 
@@ -269,7 +281,7 @@ it('reports that entries before a place are missing, and continues an interrupte
   await feedOnly();
   const seen = async (after = -1, limit = 1_000): Promise<[number, boolean]> => {
     const { changes } = await feeds.changes(reader('bank'), { ...ALL, after, limit });
-    return [changes.items.filter(({ fact }) => fact.tenantId === 'acme').length, changes.isComplete];
+    return [changes.items.filter(({ entry: { fact } }) => fact.tenantId === 'acme').length, changes.isComplete];
   };
   // The grant and the entries after it.
   expect(await seen()).toEqual([2, false]);
@@ -344,7 +356,7 @@ it('requires the flag, the role and the membership of the reader', async () => {
   await feed();
   const seen = async (principalId: string) => {
     const { facts, changes } = await feeds.changes({ tenantId: 'bank', principalId }, ALL);
-    return [facts.membership?.status, changes.items.map(brief)];
+    return [facts.membership?.status, changes.items.map(({ entry }) => brief(entry))];
   };
   expect(await seen('tenant_owner')).toEqual(['active', ['bank tenant.owner_changed', 'acme grant.created']]);
   expect(await seen('nobody')).toEqual([undefined, []]);
@@ -369,7 +381,7 @@ it('has the entries of a granted subject, even if a write commits after the gran
   await late.end();
   await feed();
   const rest = await feeds.changes(reader('bank'), { ...ALL, after: changes.next });
-  expect(rest.changes.items.map(brief)).toEqual(['acme 2']);
+  expect(rest.changes.items.map(({ entry }) => brief(entry))).toEqual(['acme 2']);
 });
 
 it('continues an interrupted batch, in one process at a time', async () => {
@@ -436,6 +448,48 @@ async function oracle(tenantId: string): Promise<number[]> {
   return rows.map((row) => Number(row.log_index));
 }
 
+it('shows what changed in a version, of what the reader may see, and filters by it', async () => {
+  const [a, b] = ['/attributes/a', '/attributes/b'] as const;
+  const first = await write();
+  await grant(first, 'bank', ['read_lineage'], [a, `${b}/x`]);
+  await grant(first, 'corp', ['read_diff'], [a]);
+  await grant(first, 'dock', ['read_lineage'], ['/attributes/c']);
+  const known = { changedBy: '""', origins: Buffer.from([1, 2]) };
+  const second = await write('acme', 2, first, { ...known, changedPaths: JSON.stringify([`${a}/y`, `${b}~`]) });
+  const third = await write('acme', 3, second, {
+    ...known,
+    changeKind: 'correction',
+    changedPaths: JSON.stringify([`${b}/z`]),
+  });
+  await write('acme', 4, third, { ...known, changedPaths: JSON.stringify([`${b}/z`]) });
+  await admin.query('UPDATE snapshot_provenance SET changed_paths = NULL WHERE snapshot_version = 4');
+  await feed();
+  const versions = async (tenantId: string, paths: string[] | null = null, limit?: number): Promise<unknown[]> =>
+    (await readChanges(tenantId, limit, { type: 'snapshot.created', paths })).map(({ entry: { fact }, version }) => [
+      fact.type === 'snapshot.created' && fact.snapshotVersion,
+      version?.changeKind,
+      version?.changedPaths,
+    ]);
+  const [one, four] = [
+    [1, 'change', null],
+    [4, 'change', null],
+  ];
+  const correction = (paths: string[]): unknown[] => [3, 'correction', paths];
+  expect(await versions('acme')).toEqual([one, [2, 'change', [`${a}/y`, b]], correction([`${b}/z`]), four]);
+  expect(await versions('bank')).toEqual([one, [2, 'change', [`${a}/y`, `${b}/x`]], correction([]), four]);
+  expect(await versions('dock')).toEqual([one, [2, 'change', []], correction([]), four]);
+  expect(await versions('corp')).toEqual([]);
+  expect(await versions('acme', [`${b}/z/1`])).toEqual([
+    one,
+    [2, 'change', [`${a}/y`, b]],
+    correction([`${b}/z`]),
+    four,
+  ]);
+  expect(await versions('acme', [a], 1)).toEqual([one, [2, 'change', [`${a}/y`, b]], four]);
+  expect(await versions('bank', [`${b}/z`])).toEqual([one, four]);
+  expect(await versions('dock', [a])).toEqual([one, four]);
+});
+
 it('matches the facts while grants start, end and start again between entries', async () => {
   const random = randomFrom(17);
   const heads: SnapshotToWrite[] = [];
@@ -475,7 +529,7 @@ it('matches the facts while grants start, end and start again between entries', 
     const after = places.get(tenant) ?? -1;
     const { changes } = await feeds.changes(reader(tenant), { ...ALL, after, limit: 1 + random(4) });
     places.set(tenant, changes.next);
-    followed.get(tenant)?.push(...changes.items.map(({ logIndex }) => logIndex));
+    followed.get(tenant)?.push(...changes.items.map(({ entry }) => entry.logIndex));
   }
   await feed();
   for (const tenant of TENANTS) {
@@ -524,7 +578,7 @@ it('reads only what it shows, beside any number of other entries', async () => {
         `SELECT concat_ws(' ', began_at, tableoid, pg_postmaster_start_time()) AS epoch FROM log_feed`,
       );
       const { changes } = await feeds.changes(reader(tenantId), { ...ALL, after, limit: 10 });
-      const indexes = changes.items.map(({ logIndex }) => logIndex);
+      const indexes = changes.items.map(({ entry }) => entry.logIndex);
       // Includes the rows of the lists around the place.
       expect(await rowsRead(world, 'change_places', { ...reader(tenantId), after, lookedAt: 11 })).toBeLessThan(30);
       // Ten items, each with its entry, version, subject and grant.

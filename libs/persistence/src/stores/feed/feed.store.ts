@@ -1,18 +1,22 @@
 import {
   type AccessFacts,
   type Actor,
+  type ChangeKind,
   type LogEntryType,
   type LogFact,
   momentOfFact,
+  shownChanges,
   type SubjectRef,
+  touchesChanges,
+  type Visible,
 } from '@iss/domain';
 import { RecentMap } from '@iss/platform';
 import type { Sql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { factOf, type FactRow } from '../log/log-facts';
 
-/** An entry of the log as shown to a tenant that it concerns. */
-export interface Change {
+/** An entry of the log that concerns a tenant. */
+export interface ChangeEntry {
   /** Its place in the log. */
   logIndex: number;
   fact: LogFact;
@@ -20,6 +24,21 @@ export interface Change {
   subject: SubjectRef | null;
   /** For a grant. */
   granteeTenantId: string | null;
+}
+
+/** Why and where a version differs from the previous one. */
+export interface VersionChange {
+  changeKind: ChangeKind;
+  /** As the reader may see them ({@link shownChanges}). */
+  changedPaths: readonly string[] | null;
+}
+
+/** An entry of the log as shown to a tenant that it concerns. */
+export interface Change {
+  /** The same object each time. */
+  entry: ChangeEntry;
+  /** Null unless the entry is about a version. */
+  version: VersionChange | null;
 }
 
 export interface ChangesRequest {
@@ -34,6 +53,8 @@ export interface ChangesRequest {
   subjectId: string | undefined;
   /** Only facts from this moment on; null for all. */
   from: Date | null;
+  /** Only versions in which something at, below or above these paths may have changed; null for all. */
+  paths: Visible;
 }
 
 export interface Changes {
@@ -69,8 +90,13 @@ const PLACES = statement<
 
 const ENTRIES = statement<{ epoch: string; indexes: readonly number[] }, ChangeRow>('changes');
 
-const FOLLOWED = statement<{ tenantId: string; inputs: readonly OthersSubject[] }, { mayFollow: boolean }>(
-  'changes_followed',
+const FOLLOWED = statement<
+  { tenantId: string; inputs: readonly OthersSubject[] },
+  { mayFollow: boolean; paths: Visible }
+>('changes_followed');
+
+const VERSIONS = statement<{ inputs: readonly { subjectKey: number; snapshotVersion: number }[] }, VersionChange>(
+  'changes_of_versions',
 );
 
 const NEWS = statement<{ inputs: readonly FeedPlace[] }, { isNew: boolean }>('feed_news');
@@ -89,9 +115,16 @@ interface OthersSubject {
 
 /** A cached change. */
 interface KnownChange {
-  readonly change: Change;
+  readonly entry: ChangeEntry;
+  readonly subjectKey: number | null;
   /** The subject whose readers may see the change; null if only the tenants that it names may. */
   readonly followed: OthersSubject | null;
+}
+
+/** A known change that a reader may see. */
+interface VisibleChange extends KnownChange {
+  /** The parts of the subject that the reader may see. */
+  readonly visible: Visible;
 }
 
 /** About ten million bytes. */
@@ -112,25 +145,28 @@ export class FeedStore {
    */
   async changes(
     actor: Actor,
-    { after: sentAfter, limit, type, subjectType, subjectId, from }: ChangesRequest,
+    { after: sentAfter, limit, type, subjectType, subjectId, from, paths }: ChangesRequest,
   ): Promise<{ facts: AccessFacts; changes: Changes }> {
-    const isFiltered = type !== undefined || subjectType !== undefined || from !== null;
+    const isFiltered = type !== undefined || subjectType !== undefined || from !== null || paths !== null;
     const after = from === null ? sentAfter : Math.max(sentAfter, (await this.sizeBefore(from)) - 1);
     // One more than is shown tells whether there are more.
     const lookedAt = isFiltered ? LOOKED_AT : Math.min(LOOKED_AT, limit + 1);
     const { facts, epoch, places, copiedTo } = await this.sql.one(PLACES, { ...actor, after, lookedAt });
     const examined = places ?? [];
     const matching = (await this.entries(epoch, examined)).filter(
-      ({ change: { fact, subject } }) =>
+      ({ entry: { fact, subject } }) =>
         (type === undefined || fact.type === type) &&
         (subjectType === undefined || subject?.subjectType === subjectType) &&
         (subjectId === undefined || subject?.subjectId === subjectId) &&
         (from === null || momentOfFact(fact) >= from),
     );
     const visible = await this.visible(actor, facts, matching);
-    const items = visible.slice(0, limit).map(({ change }) => change);
+    const changes = await this.withVersions(paths === null ? visible.slice(0, limit) : visible);
+    const touched = ({ version }: Change): boolean =>
+      paths === null || version === null || touchesChanges(paths, version.changedPaths);
+    const items = changes.filter(touched).slice(0, limit);
     const end = Math.max(after, examined.at(-1) ?? after);
-    const next = items.length < limit ? end : (items.at(-1)?.logIndex ?? end);
+    const next = items.length < limit ? end : (items.at(-1)?.entry.logIndex ?? end);
     const isComplete = copiedTo === null || copiedTo > next;
     return { facts, changes: { items, next, hasMore: examined.length === lookedAt || next < end, isComplete } };
   }
@@ -173,21 +209,40 @@ export class FeedStore {
     { tenantId }: Actor,
     { membership }: AccessFacts,
     entries: readonly KnownChange[],
-  ): Promise<readonly KnownChange[]> {
+  ): Promise<readonly VisibleChange[]> {
     const others = new Map<number, OthersSubject>();
     for (const { followed } of entries) {
       if (followed !== null && followed.ownerTenantId !== tenantId) others.set(followed.subjectKey, followed);
     }
     const inputs = membership?.allowCounterpartyAccess === true ? [...others.values()] : [];
     const rights = inputs.length === 0 ? [] : await this.sql.run(FOLLOWED, { tenantId, inputs });
-    const mayFollow = new Set(
-      inputs.filter((_, index) => rights[index]?.mayFollow).map(({ subjectKey }) => subjectKey),
+    const followable = new Map<number, Visible>();
+    inputs.forEach(({ subjectKey }, index) => {
+      const right = rights[index];
+      if (right?.mayFollow === true) followable.set(subjectKey, right.paths);
+    });
+    return entries.flatMap((known) => {
+      const { entry, followed } = known;
+      const isOwn = followed === null ? isParty(tenantId, entry) : tenantId === followed.ownerTenantId;
+      const visible = isOwn ? null : followed === null ? undefined : followable.get(followed.subjectKey);
+      return visible === undefined ? [] : { ...known, visible };
+    });
+  }
+
+  /** Adds to entries about versions what changed in them. It is read each time, because an erasure destroys it. */
+  private async withVersions(entries: readonly VisibleChange[]): Promise<Change[]> {
+    const inputs = entries.flatMap(({ subjectKey, entry: { fact } }) =>
+      fact.type === 'snapshot.created' && subjectKey !== null
+        ? { subjectKey, snapshotVersion: fact.snapshotVersion }
+        : [],
     );
-    return entries.filter(({ change: { fact, granteeTenantId }, followed }) =>
-      followed === null
-        ? tenantId === fact.tenantId || tenantId === granteeTenantId
-        : tenantId === followed.ownerTenantId || mayFollow.has(followed.subjectKey),
-    );
+    const versions = (inputs.length === 0 ? [] : await this.sql.run(VERSIONS, { inputs })).values();
+    return entries.map(({ entry, subjectKey, visible }) => {
+      if (entry.fact.type !== 'snapshot.created' || subjectKey === null) return { entry, version: null };
+      const { value: version } = versions.next();
+      if (version === undefined) throw new Error('a version of an entry is missing');
+      return { entry, version: { ...version, changedPaths: shownChanges(version.changedPaths, visible) } };
+    });
   }
 
   /** Returns for each place, in their order, whether there may be an entry after it. It does not check rights. */
@@ -215,5 +270,9 @@ function knownChangeOf({ logIndex, subjectKey, subject, granteeTenantId, ...row 
   const fact = factOf(row);
   if (fact === null) return null;
   const followed = subjectKey !== null && IS_FOLLOWED[fact.type] ? { subjectKey, ownerTenantId: fact.tenantId } : null;
-  return { change: { logIndex, fact, subject, granteeTenantId }, followed };
+  return { entry: { logIndex, fact, subject, granteeTenantId }, subjectKey, followed };
+}
+
+function isParty(tenantId: string, { fact, granteeTenantId }: ChangeEntry): boolean {
+  return tenantId === fact.tenantId || tenantId === granteeTenantId;
 }

@@ -45,7 +45,13 @@ const LAST = statement<NoParameters, { lastKey: string }>('fill_provenance_last'
 const TEXTS = statement<{ subjectKey: string; snapshotVersion: number }, Texts>('fill_provenance_texts');
 
 const FILL = statement<
-  { subjectKey: string; snapshotVersion: number; changedBy: string; origins: Buffer | null },
+  {
+    subjectKey: string;
+    snapshotVersion: number;
+    changedBy: string;
+    origins: Buffer | null;
+    changedPaths: string | null;
+  },
   { snapshotVersion: number }
 >('fill_provenance_version');
 
@@ -123,10 +129,10 @@ async function fill(sql: TransactionSql, row: Unfilled, filled: FilledProvenance
     return;
   }
   const traced = traceOf(own.envelope, baseEnvelope, baseOrigins, snapshotVersion);
-  const { changedBy, origins, hasMissing, hasCarried } = traced;
+  const { hasMissing, hasCarried, ...columns } = traced;
   // A subject with one version has flags only.
   if (snapshotVersion > 1 || !isLatest) {
-    filled.versions += (await sql.run(FILL, { subjectKey, snapshotVersion, changedBy, origins })).length;
+    filled.versions += (await sql.run(FILL, { subjectKey, snapshotVersion, ...columns })).length;
   }
   if (isLatest && (hasMissing || hasCarried)) {
     filled.flagged += (await sql.run(FLAG, { subjectKey, snapshotVersion, hasMissing, hasCarried })).length;
@@ -137,8 +143,14 @@ function traceOf(text: string, base: string | null, baseOrigins: Buffer | null, 
   if (base === null) {
     const envelope = parseStoredJson(text);
     const hasMissing = isEvidenceMissing(envelope);
-    return { changedBy: authorOf(envelope), origins: null, hasMissing, hasCarried: false };
+    return { changedBy: authorOf(envelope), origins: null, changedPaths: null, hasMissing, hasCarried: false };
   }
-  const { origins, ...traced } = traceTexts({ base, baseOrigins, text, version });
-  return { ...traced, origins: Buffer.from(origins) };
+  const { origins, changedPaths, changedBy, hasMissing, hasCarried } = traceTexts({ base, baseOrigins, text, version });
+  return {
+    changedBy,
+    origins: Buffer.from(origins),
+    changedPaths: JSON.stringify(changedPaths),
+    hasMissing,
+    hasCarried,
+  };
 }

@@ -103,8 +103,8 @@ SELECT n.snapshot_id AS "own.snapshotId", n.envelope AS "own.envelope", encode(n
                       WHERE p.subject_key = i.subject_key AND p.snapshot_version = i.snapshot_version - 1 LIMIT 1) p ON true
 
 -- statement: fill_provenance_version
-INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
-VALUES (:subjectKey::bigint, :snapshotVersion::integer, :changedBy::text, :origins::bytea)
+INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins, changed_paths)
+VALUES (:subjectKey::bigint, :snapshotVersion::integer, :changedBy::text, :origins::bytea, :changedPaths::text::json)
 ON CONFLICT DO NOTHING
 RETURNING snapshot_version AS "snapshotVersion"
 

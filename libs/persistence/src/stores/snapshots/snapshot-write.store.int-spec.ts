@@ -179,6 +179,8 @@ describe('create', () => {
         snapshot_version: 1,
         envelope_hash: heard.envelopeHash,
         prev_hash: null,
+        change_kind: 'change',
+        changed_paths: null,
       },
     });
     expect(await bodyOf(eventId)).toBe(body);

@@ -44,6 +44,8 @@ export interface SnapshotToAppend extends SnapshotToWrite {
   changedBy: string | null;
   /** Encoded by `encodeOrigins`. */
   origins: Buffer | null;
+  /** Those of `changesBetween`, as JSON text; null if the base has no known provenance. */
+  changedPaths: string | null;
   /** The author of the first version, if this is the second one. */
   firstChangedBy: string | null;
 }

@@ -169,13 +169,14 @@ lost_identifier AS (
            WHERE r.subject_key = d.subject_key AND t.scheme = d.scheme LIMIT 1) IS NULL
 ),
 new_provenance AS (
-  INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
-  SELECT i.subject_key, p.snapshot_version, p.changed_by, p.origins
+  INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins, changed_paths)
+  SELECT i.subject_key, p.snapshot_version, p.changed_by, p.origins, p.changed_paths::json
     FROM ready i
    CROSS JOIN LATERAL (VALUES
-     (i.snapshot_version, (:inputs.changedBy::text[])[i.ord], (:inputs.origins::bytea[])[i.ord]),
-     (1, (:inputs.firstChangedBy::text[])[i.ord], NULL)
-   ) AS p(snapshot_version, changed_by, origins)
+     (i.snapshot_version, (:inputs.changedBy::text[])[i.ord], (:inputs.origins::bytea[])[i.ord],
+      (:inputs.changedPaths::text[])[i.ord]),
+     (1, (:inputs.firstChangedBy::text[])[i.ord], NULL, NULL)
+   ) AS p(snapshot_version, changed_by, origins, changed_paths)
    WHERE p.changed_by IS NOT NULL
   ON CONFLICT DO NOTHING
 ),

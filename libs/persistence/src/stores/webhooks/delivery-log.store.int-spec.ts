@@ -35,6 +35,7 @@ async function subscribe(): Promise<string> {
     tenantId: 'acme',
     targetUrl: 'https://hooks.example.com/',
     eventTypes: ['identity.snapshot.created'],
+    paths: null,
     secretSealed: 'sealed',
     secretFingerprint: 'f',
   });

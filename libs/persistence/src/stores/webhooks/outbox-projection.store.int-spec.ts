@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { GrantEndStore } from '../grants/grant-end.store';
 import { GrantStore, type GrantToCreate } from '../grants/grant.store';
-import { type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
+import { type SnapshotToAppend, type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { DeliveryStore } from './delivery.store';
 import { OutboxProjectionStore } from './outbox-projection.store';
 import { OutboxStore } from './outbox.store';
@@ -30,15 +30,19 @@ beforeEach(async () => {
   for (const tenant of ['acme', 'bank', 'corp']) await addTenant(world, tenant);
 });
 
-async function subscribe(tenantId: string, types: readonly string[]): Promise<void> {
+async function subscribe(tenantId: string, types: readonly string[], paths?: readonly string[]): Promise<void> {
   await admin.query(
-    `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
-     VALUES (gen_random_uuid(), $1, 'https://example.com/hook', $2, 'sealed', 'f')`,
-    [tenantId, types],
+    `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, paths, secret_sealed, secret_fingerprint)
+     VALUES (gen_random_uuid(), $1, 'https://example.com/hook', $2, $3, 'sealed', 'f')`,
+    [tenantId, types, paths],
   );
 }
 
-async function write(tenantId = 'acme', before?: SnapshotToWrite): Promise<SnapshotToWrite> {
+async function write(
+  tenantId = 'acme',
+  before?: SnapshotToWrite,
+  change: Partial<SnapshotToAppend> = {},
+): Promise<SnapshotToWrite> {
   const writes = new SnapshotWriteStore(world.database.sql);
   if (before === undefined) {
     const first = snapshot({ tenantId });
@@ -46,7 +50,7 @@ async function write(tenantId = 'acme', before?: SnapshotToWrite): Promise<Snaps
     return first;
   }
   const { subjectId, envelopeHash: prevHash, snapshotVersion } = before;
-  const next = snapshot({ tenantId, subjectId, prevHash, snapshotVersion: snapshotVersion + 1 });
+  const next = snapshot({ ...change, tenantId, subjectId, prevHash, snapshotVersion: snapshotVersion + 1 });
   await writes.append(next);
   return next;
 }
@@ -54,7 +58,7 @@ async function write(tenantId = 'acme', before?: SnapshotToWrite): Promise<Snaps
 async function grant(
   { subjectType, subjectId }: SnapshotToWrite,
   granteeTenantId: string,
-  terms: Partial<Pick<GrantToCreate, 'scopes' | 'startsAt' | 'expiresAt'>> = {},
+  terms: Partial<Pick<GrantToCreate, 'scopes' | 'paths' | 'startsAt' | 'expiresAt'>> = {},
 ): Promise<string> {
   const given: GrantToCreate = {
     ...{ grantId: randomUUID(), granteeTenantId, subjectType, subjectId, purpose: null },
@@ -149,6 +153,33 @@ it('notifies nobody without the right, or about facts before its subscription', 
   await subscribe('corp', ALL);
   await project();
   expect(await briefs()).toEqual(['bank grant.created']);
+});
+
+it('tells each reader what changed in its part, and a subscription with paths only of changes there', async () => {
+  const TYPE = 'shared.snapshot.created';
+  const [a, b, c] = ['/attributes/a', '/attributes/b', '/attributes/c'] as const;
+  await subscribe('bank', [TYPE]);
+  for (const path of [a, b, c]) await subscribe('bank', [TYPE], [path]);
+  await subscribe('corp', [TYPE], [c]);
+  const first = await write();
+  await grant(first, 'bank', { paths: [`${a}/x`, b] });
+  await grant(first, 'corp');
+  const known = { changedBy: '""', origins: Buffer.from([1, 2]), changeKind: 'correction' } as const;
+  await write('acme', first, { ...known, changedPaths: JSON.stringify([`${a}/x/y`, `${a}/z`, c]) });
+  const eventIds = await project();
+  await new OutboxStore(world.database.sql).fanOut(eventIds, { first: 16, next: 16 });
+  expect((await bodies()).map(({ tenant_id, data }) => [tenant_id, data]).sort()).toMatchObject([
+    ['bank', { change_kind: 'correction', changed_paths: [`${a}/x/y`] }],
+    ['corp', { change_kind: 'correction', changed_paths: [`${a}/x/y`, `${a}/z`, c] }],
+  ]);
+  const { rows } = await admin.query<{ tenant_id: string; paths: string[] | null }>(
+    'SELECT d.tenant_id, s.paths FROM deliveries d JOIN webhook_subscriptions s USING (subscription_id) ORDER BY 1, 2',
+  );
+  expect(rows).toEqual([
+    { tenant_id: 'bank', paths: [a] },
+    { tenant_id: 'bank', paths: null },
+    { tenant_id: 'corp', paths: [c] },
+  ]);
 });
 
 it('stores no event if the batch is interrupted', async () => {

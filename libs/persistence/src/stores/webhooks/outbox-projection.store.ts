@@ -1,4 +1,14 @@
-import { type GrantTerms, type LogFact, momentOfFact, RULES, sharedSnapshotCreatedData } from '@iss/domain';
+import {
+  type ChangeKind,
+  type GrantTerms,
+  type LogFact,
+  momentOfFact,
+  RULES,
+  sharedSnapshotCreatedData,
+  shownChanges,
+  unionOf,
+  type Visible,
+} from '@iss/domain';
 import { requireNothingHidden } from '../../schema-faults';
 import type { Sql, TransactionSql } from '../../sql/sql';
 import { fragmentText } from '../../sql/sql-files';
@@ -15,6 +25,7 @@ const MAX_READERS = 20_000;
 interface MarkedFact extends FactRow {
   waitingId: number;
   subjectKey: number | null;
+  content: { changeKind: ChangeKind; changedPaths: readonly string[] | null } | null;
   granted: GrantOfFact | null;
 }
 
@@ -26,6 +37,8 @@ const WAITING = statement<{ limit: number }, MarkedFact>(
     FROM outbox_waiting ORDER BY waiting_id LIMIT :limit FOR UPDATE SKIP LOCKED
 )
 SELECT k.waiting_id::float8 AS "waitingId", s.subject_key::float8 AS "subjectKey",
+  n.change_kind AS "content?.changeKind",
+  ${fragmentText('changed_paths_of', 'n.subject_key', 'n.snapshot_version')} AS "content?.changedPaths",
   ${fragmentText('grant_of_fact')},
   ${FACT}
   FROM k
@@ -47,21 +60,18 @@ interface ReadersOf {
 
 /**
  * Selects the tenants that may read the snapshots now, by a grant that had started when they were written, and that had subscribed
- * by then.
+ * by then. `grants` has the paths of the one or two grants of each.
  */
-const READERS = statement<
-  { inputs: readonly ReadersOf[]; most: number | null },
-  { waitingId: number; tenantId: string }
->(
+const READERS = statement<{ inputs: readonly ReadersOf[]; most: number | null }, Reader>(
   'outbox_readers',
-  `SELECT DISTINCT i.waiting_id::float8 AS "waitingId", g.grantee_tenant_id AS "tenantId"
+  `SELECT i.waiting_id::float8 AS "waitingId", g.grantee_tenant_id AS "tenantId", json_agg(g.paths) AS grants
   FROM unnest(:inputs.waitingId::bigint[], :inputs.subjectKey::bigint[], :inputs.owner::text[], :inputs.at::text[])
          AS i(waiting_id, subject_key, owner, at)
  CROSS JOIN LATERAL (${LIVE_GRANTS_ON('i.subject_key', 'i.owner')}) g
  WHERE g.scopes && '{${RULES.followShared.subject.join()}}'
    AND date_trunc('milliseconds', g.began_at) <= i.at::timestamptz
    AND ${fragmentText('wanted_at', 'g.grantee_tenant_id', `'shared.snapshot.created'`, 'i.at::timestamptz')}
- ORDER BY 1, 2 LIMIT :most`,
+ GROUP BY 1, 2 ORDER BY 1, 2 LIMIT :most`,
 );
 
 /** Records the facts about grants and shared subjects that triggers have marked. */
@@ -82,7 +92,7 @@ export class OutboxProjectionStore {
       if (marked.some((row) => factOf(row) === null)) await requireNothingHidden(sql);
       const eventIds = await record(
         sql,
-        marked.flatMap((row) => recordedFact(row, readers) ?? []),
+        marked.flatMap((row) => recordedFacts(row, readers)),
       );
       if (marked.length > 0) await sql.run(DELETE, { waitingIds: marked.map(({ waitingId }) => waitingId) });
       return { eventIds, isMore: !isWhole || waiting.length === limit };
@@ -90,7 +100,11 @@ export class OutboxProjectionStore {
   }
 }
 
-type Reader = { waitingId: number; tenantId: string };
+interface Reader {
+  waitingId: number;
+  tenantId: string;
+  grants: readonly Visible[];
+}
 
 function readersOf(sql: TransactionSql, marked: readonly MarkedFact[], most: number | null): Promise<Reader[]> {
   const inputs = marked.flatMap(({ waitingId, subjectKey, snapshot }) =>
@@ -101,22 +115,29 @@ function readersOf(sql: TransactionSql, marked: readonly MarkedFact[], most: num
   return inputs.length === 0 ? Promise.resolve([]) : sql.run(READERS, { inputs, most });
 }
 
-function recordedFact(row: MarkedFact, readers: readonly Reader[]): Fact | null {
+function recordedFacts(row: MarkedFact, readers: readonly Reader[]): readonly Fact[] {
   const fact: LogFact | null = factOf(row);
   switch (fact?.type) {
     case 'snapshot.created': {
       const { snapshotId, createdAt: at, tenantId: ownerTenantId } = fact;
-      const tenantIds = readers.filter(({ waitingId }) => waitingId === row.waitingId).map(({ tenantId }) => tenantId);
-      const data = sharedSnapshotCreatedData({ ...fact, ownerTenantId });
-      return { type: 'shared.snapshot.created', at, data, tenantIds, snapshotId };
+      const { changeKind = 'change', changedPaths = null } = row.content ?? {};
+      return readers
+        .filter(({ waitingId }) => waitingId === row.waitingId)
+        .map(({ tenantId, grants }) => {
+          const shown = shownChanges(changedPaths, unionOf(grants));
+          const data = sharedSnapshotCreatedData({ ...fact, ownerTenantId, changeKind, changedPaths: shown });
+          return { type: 'shared.snapshot.created', at, data, tenantIds: [tenantId], snapshotId };
+        });
     }
     case 'grant.created':
     case 'grant.changed':
-    case 'grant.revoked':
+    case 'grant.revoked': {
       // The terms come from the fact if it has them, because the grant may have changed since.
-      return row.granted && grantFact(fact.type, { ...row.granted, ...valuesOf(fact) }, momentOfFact(fact));
+      const { granted } = row;
+      return granted ? [grantFact(fact.type, { ...granted, ...valuesOf(fact) }, momentOfFact(fact))] : [];
+    }
     default:
-      return null;
+      return [];
   }
 }
 

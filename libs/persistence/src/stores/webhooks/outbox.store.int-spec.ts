@@ -24,14 +24,15 @@ const DELETE_EVENTS = statement('spec_delete_events', 'DELETE FROM outbox_events
 const ADD_SUBSCRIPTIONS = statement<{
   tenantId: string;
   types: string[];
+  paths: readonly string[] | null;
   status: string;
   deletedAt: Date | null;
   count: number;
 }>(
   'spec_subscriptions',
-  `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, status, secret_sealed,
+  `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, paths, status, secret_sealed,
                                       secret_fingerprint, deleted_at)
-   SELECT gen_random_uuid(), :tenantId, 'https://example.com/', :types, :status, 's', 'f', :deletedAt
+   SELECT gen_random_uuid(), :tenantId, 'https://example.com/', :types, :paths::text[], :status, 's', 'f', :deletedAt
      FROM generate_series(1, :count)`,
 );
 const ADD_EVENT = statement<{ eventId: string; tenantId: string; type: string; ageSeconds: number }>(
@@ -41,7 +42,7 @@ const ADD_EVENT = statement<{ eventId: string; tenantId: string; type: string; a
 );
 /** Adds an event as writes do, for a snapshot that exists or not. */
 const ADD_SNAPSHOT_EVENT = statement<
-  { eventId: string; tenantId: string; snapshotId: string; isWritten: boolean },
+  { eventId: string; tenantId: string; snapshotId: string; isWritten: boolean; changedPaths: string | null },
   { created_at: Date }
 >(
   'spec_snapshot_event',
@@ -52,6 +53,9 @@ const ADD_SNAPSHOT_EVENT = statement<
    ), snapshot AS (
      INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, envelope_hash, envelope)
      SELECT subject_key, 1, :snapshotId::uuid, :tenantId, '2026-01-15T09:30:00Z', sha256('{}'), '{}' FROM subject
+   ), provenance AS (
+     INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, changed_paths)
+     SELECT subject_key, 1, '""', :changedPaths::text::json FROM subject
    )
    INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id)
    VALUES (:eventId, :tenantId, '${TYPE}', :snapshotId::uuid) RETURNING created_at`,
@@ -119,9 +123,15 @@ async function addTenant(founder: string | null = null): Promise<string> {
 
 async function addSubscriptions(
   tenantId: string,
-  { count = 1, types = [TYPE], status = 'active', deletedAt = null as Date | null } = {},
+  {
+    count = 1,
+    types = [TYPE],
+    paths = null as readonly string[] | null,
+    status = 'active',
+    deletedAt = null as Date | null,
+  } = {},
 ): Promise<void> {
-  await database.sql.run(ADD_SUBSCRIPTIONS, { tenantId, types, status, deletedAt, count });
+  await database.sql.run(ADD_SUBSCRIPTIONS, { tenantId, types, paths, status, deletedAt, count });
 }
 
 async function addEvent(tenantId: string, { type = TYPE, ageSeconds = 0 } = {}): Promise<string> {
@@ -271,9 +281,11 @@ describe('OutboxStore.fanOut', () => {
 describe('The body of an event', () => {
   const bodyOf = async (eventId: string) => (await database.sql.one(BODY, { eventId })).body;
 
-  async function addSnapshotEvent(tenantId: string, isWritten = true) {
+  async function addSnapshotEvent(tenantId: string, isWritten = true, changed: readonly string[] | null = null) {
     const [eventId, snapshotId] = [randomUUID(), randomUUID()];
-    const [row] = await database.sql.run(ADD_SNAPSHOT_EVENT, { eventId, tenantId, snapshotId, isWritten });
+    const changedPaths = changed === null ? null : JSON.stringify(changed);
+    const event = { eventId, tenantId, snapshotId, isWritten, changedPaths };
+    const [row] = await database.sql.run(ADD_SNAPSHOT_EVENT, event);
     if (row === undefined) throw new Error('no event');
     const body = buildEventBody({
       eventId,
@@ -286,6 +298,8 @@ describe('The body of an event', () => {
         snapshot_version: 1,
         envelope_hash: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
         prev_hash: null,
+        change_kind: 'change',
+        changed_paths: changed?.map((path) => path.replace('~', '')) ?? null,
       },
     });
     return { eventId, body };
@@ -326,6 +340,24 @@ describe('The body of an event', () => {
     );
     await expect(database.sql.run(done, { eventId })).rejects.toThrow(/outbox_events_body_check/);
     expect((await store.waiting({ overdueMs: 0, rows: 100, limit: 10, after: null })).items).toContain(eventId);
+  });
+
+  it.each<[what: string, changed: string[] | null, deliveries: number]>([
+    ['the paths that changed, and of paths around and below them', ['/attributes/a/b', '/attributes/c'], 26],
+    ['a parent of many changes', ['/attributes/a~'], 16],
+    ['keys that PostgreSQL cannot store', ['/attributes/a/\u0000/x'], 16],
+    ['nothing', [], 6],
+    ['anything, if it is unknown', null, 36],
+  ])('reaches subscriptions without paths, and those of %s', async (_, changed, deliveries) => {
+    const tenantId = await addTenant();
+    await addSubscriptions(tenantId, { count: 6 });
+    await addSubscriptions(tenantId, { count: 10, paths: ['/attributes/a', '/attributes/x'] });
+    await addSubscriptions(tenantId, { count: 10, paths: ['/attributes/c/d'] });
+    await addSubscriptions(tenantId, { count: 10, paths: ['/attributes/ab'] });
+    const { eventId, body } = await addSnapshotEvent(tenantId, true, changed);
+    const steps = await finish(eventId, { first: 5, next: 5 });
+    expect(steps.reduce((sum, step) => sum + step, 0)).toBe(deliveries);
+    expect(await bodyOf(eventId)).toBe(body);
   });
 });
 

@@ -1,6 +1,9 @@
 import {
   buildEventBody,
   type EventType,
+  getAt,
+  parseStoredJson,
+  shownChanges,
   snapshotCreatedData,
   UPDATE_EVENTS,
   updateData,
@@ -8,6 +11,7 @@ import {
 } from '@iss/domain';
 import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
+import { fragmentText } from '../../sql/sql-files';
 import { statement } from '../../sql/statement';
 import type { Fact } from './record';
 import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
@@ -36,29 +40,32 @@ interface FanOutRow {
   unfinished: string[];
 }
 
-/** A fact that {@link recordIn} recorded, with the row that it is about. */
-type FactInRow = Pick<Fact, 'type' | 'at'> & {
+/** An event with the row that it is about. */
+type EventInRow = Pick<Fact, 'type' | 'at'> & {
   eventId: string;
   tenantId: string;
+  /** Null until the first step of an event that {@link recordIn} recorded. */
+  body: string | null;
   snapshot: Parameters<typeof snapshotCreatedData>[0] | null;
   update: Parameters<typeof updateData>[1] | null;
 };
 
 /**
- * Reads the data of bodies. All workers build the same body, and one is stored. The rows never change, except that an update
- * changes once, before its event.
+ * Reads the data of bodies, and the bodies about snapshots. All workers build the same body, and one is stored. The rows never
+ * change, except that an update changes once, before its event, and that an erasure destroys what changed in a version.
  */
-const UNBUILT = statement<{ eventIds: readonly string[] }, FactInRow>(
+const UNBUILT = statement<{ eventIds: readonly string[] }, EventInRow>(
   'outbox_unbuilt',
-  `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.event_type AS "type", o.created_at AS "at",
+  `SELECT o.event_id AS "eventId", o.tenant_id AS "tenantId", o.event_type AS "type", o.created_at AS "at", o.body,
        n.snapshot_id AS "snapshot?.snapshotId", n.snapshot_version AS "snapshot?.snapshotVersion",
        s.subject_type AS "snapshot?.subjectType", s.subject_id AS "snapshot?.subjectId",
        encode(n.envelope_hash, 'hex') AS "snapshot?.envelopeHash", encode(n.prev_hash, 'hex') AS "snapshot?.prevHash",
+       n.change_kind AS "snapshot?.changeKind", ${fragmentText('changed_paths_of', 'n.subject_key', 'n.snapshot_version')} AS "snapshot?.changedPaths",
        u.update_id AS "update?.updateId", s.subject_type AS "update?.subjectType", s.subject_id AS "update?.subjectId",
        u.base_snapshot_id AS "update?.baseSnapshotId", u.base_snapshot_version AS "update?.baseSnapshotVersion",
        u.proposed_by AS "update?.proposedBy", u.applied_snapshot_id AS "update?.appliedSnapshotId"
   FROM unnest(:eventIds::uuid[]) AS i(event_id)
- CROSS JOIN LATERAL (SELECT * FROM outbox_events o WHERE o.event_id = i.event_id AND o.body IS NULL LIMIT 1) o
+ CROSS JOIN LATERAL (SELECT * FROM outbox_events o WHERE o.event_id = i.event_id AND (o.body IS NULL OR o.snapshot_id IS NOT NULL) LIMIT 1) o
   LEFT JOIN LATERAL (SELECT * FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n ON true
   LEFT JOIN LATERAL (SELECT * FROM updates u WHERE u.update_id = o.update_id LIMIT 1) u ON true
  CROSS JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = coalesce(n.subject_key, u.subject_key) LIMIT 1) s`,
@@ -77,20 +84,32 @@ const UNBUILT = statement<{ eventIds: readonly string[] }, FactInRow>(
  * the same reason, the last delivery is found as the largest key of the event.
  *
  * The body is stored with the first deliveries, so every attempt finds one, and always the same.
+ *
+ * A subscription with paths gets the event of a version only if something at, below or above them changed. A step reads at most
+ * the subscriptions of one tenant to one type.
  */
 const FAN_OUT = statement<
-  { eventIds: readonly string[]; bodies: readonly (string | null)[]; first: number; next: number },
+  {
+    eventIds: readonly string[];
+    bodies: readonly (string | null)[];
+    /** JSON arrays; null for events that do not depend on paths. */
+    changedPaths: readonly (string | null)[];
+    first: number;
+    next: number;
+  },
   FanOutRow
 >(
   'outbox_fan_out',
   `WITH asked AS MATERIALIZED (
      SELECT event_id, tenant_id, event_type, created_at, fanned_out_at, body IS NULL AS is_unbuilt,
-            (:bodies::text[])[array_position(:eventIds::uuid[], event_id)] AS built
+            (:bodies::text[])[array_position(:eventIds::uuid[], event_id)] AS built,
+            (:changedPaths::text[])[array_position(:eventIds::uuid[], event_id)]::json AS changed_paths
        FROM outbox_events
       WHERE event_id = ANY (:eventIds::uuid[])
         FOR UPDATE SKIP LOCKED
    ), waiting AS MATERIALIZED (
      SELECT a.*, last.subscription_id AS reached,
+            CASE WHEN a.changed_paths IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(a.changed_paths)) END AS changed,
             CASE WHEN last.subscription_id IS NULL THEN :first::int ELSE :next::int END AS size
        FROM asked a
        LEFT JOIN LATERAL (
@@ -104,13 +123,14 @@ const FAN_OUT = statement<
        FROM waiting w
       CROSS JOIN LATERAL (
               SELECT coalesce(array_agg(s.subscription_id), '{}') AS subscription_ids, array_agg(s.status) AS statuses
-                FROM (SELECT y.subscription_id FROM webhook_subscription_types y
+                FROM (SELECT s.subscription_id, s.status FROM webhook_subscription_types y
+                       CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions s
+                                            WHERE s.subscription_id = y.subscription_id LIMIT 1) s
                        WHERE y.tenant_id = w.tenant_id AND y.event_type = w.event_type AND y.created_at <= w.created_at
                          AND y.subscription_id > coalesce(w.reached, '00000000-0000-0000-0000-000000000000')
+                         AND (s.paths IS NULL OR paths_touch(s.paths, w.changed))
                        ORDER BY y.subscription_id
-                       LIMIT w.size) y
-               CROSS JOIN LATERAL (SELECT * FROM webhook_subscriptions s
-                                    WHERE s.subscription_id = y.subscription_id LIMIT 1) s) next
+                       LIMIT w.size) s) next
    ), created AS (
      INSERT INTO deliveries (delivery_id, event_id, subscription_id, tenant_id, event_type, status, skipped_reason, finished_at)
      SELECT gen_random_uuid(), t.event_id, s.subscription_id, t.tenant_id, t.event_type,
@@ -174,10 +194,17 @@ export class OutboxStore {
    * until then any worker can continue.
    */
   async fanOut(eventIds: readonly string[], { first, next }: StepSizes): Promise<FanOutStep> {
-    const unbuilt = await this.sql.run(UNBUILT, { eventIds });
-    const built = new Map(unbuilt.map((event) => [event.eventId, bodyOf(event)]));
+    const events = await this.sql.run(UNBUILT, { eventIds });
+    const built = new Map(events.map((event) => [event.eventId, event.body ?? bodyOf(event)]));
+    const changed = new Map(
+      events.map((event) => [
+        event.eventId,
+        event.snapshot === null ? null : pathsIn(built.get(event.eventId) ?? 'null'),
+      ]),
+    );
     const bodies = eventIds.map((eventId) => built.get(eventId) ?? null);
-    const step = await this.sql.one(FAN_OUT, { eventIds, bodies, first, next });
+    const changedPaths = eventIds.map((eventId) => changed.get(eventId) ?? null);
+    const step = await this.sql.one(FAN_OUT, { eventIds, bodies, changedPaths, first, next });
     const pending = step.pending.map(({ targetUrl, ...delivery }) => ({ ...delivery, targetHost: hostOf(targetUrl) }));
     return { ...step, pending };
   }
@@ -192,10 +219,11 @@ export class OutboxStore {
   }
 }
 
-function bodyOf({ snapshot, update, type, at: createdAt, ...ids }: FactInRow): string {
+function bodyOf({ snapshot, update, type, at: createdAt, ...ids }: EventInRow): string {
   const event = { ...ids, createdAt };
   if (snapshot !== null) {
-    return buildEventBody({ ...event, type: 'identity.snapshot.created', data: snapshotCreatedData(snapshot) });
+    const data = snapshotCreatedData({ ...snapshot, changedPaths: shownChanges(snapshot.changedPaths, null) });
+    return buildEventBody({ ...event, type: 'identity.snapshot.created', data });
   }
   if (update === null || !isOfUpdate(type)) throw new Error(`an event ${type} has neither a snapshot nor an update`);
   return buildEventBody({ ...event, type, data: updateData(type, update) });
@@ -203,4 +231,16 @@ function bodyOf({ snapshot, update, type, at: createdAt, ...ids }: FactInRow): s
 
 function isOfUpdate(type: EventType): type is UpdateEventType {
   return Object.hasOwn(UPDATE_EVENTS, type);
+}
+
+/** Returns `changed_paths` of a body as a JSON array; null if everything may have changed. */
+function pathsIn(body: string): string | null {
+  const paths = getAt(parseStoredJson(body), ['data', 'changed_paths']);
+  if (!Array.isArray(paths)) return null;
+  return JSON.stringify(paths.filter((path) => typeof path === 'string').map(storablePath));
+}
+
+/** Cuts a path before a key that PostgreSQL cannot store. No path of a subscription has such keys. */
+function storablePath(path: string): string {
+  return path.replace(/\/[^/]*\p{Cc}.*$/su, '');
 }

@@ -62,6 +62,7 @@ describe('The subscriptions to a type of event', () => {
       tenantId,
       targetUrl: 'https://example.com/',
       eventTypes: [SNAPSHOT, REFRESH, SNAPSHOT],
+      paths: null,
       secretSealed: 's',
       secretFingerprint: 'f',
     });
@@ -145,7 +146,10 @@ describe('A write among many subscriptions', () => {
       `INSERT INTO outbox_events (event_id, tenant_id, event_type, body) VALUES ($1, $2, '${SNAPSHOT}', '{}')`,
       [eventId, tenantId],
     );
-    return rowsRead(world, 'outbox_fan_out', { eventIds: [eventId], bodies: [null], first: 16, next: 256 });
+    return rowsRead(world, 'outbox_fan_out', {
+      ...{ eventIds: [eventId], bodies: [null], changedPaths: [null] },
+      ...{ first: 16, next: 256 },
+    });
   };
 
   it('reads as many rows as without them, and one more if the event is wanted', async () => {

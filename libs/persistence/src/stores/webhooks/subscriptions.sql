@@ -4,6 +4,7 @@ s.subscription_id AS "@group.subscriptionId",
   s.tenant_id AS "@group.tenantId",
   s.target_url AS "@group.targetUrl",
   s.event_types AS "@group.eventTypes",
+  s.paths AS "@group.paths",
   s.status AS "@group.status",
   s.disabled_reason AS "@group.disabledReason",
   s.disabled_at AS "@group.disabledAt",
@@ -18,8 +19,8 @@ s.subscription_id = :subscriptionId AND (s.deleted_at IS NULL) IS TRUE
 WITH cap AS MATERIALIZED (SELECT @cap_of(tenant, subscriptions_per_tenant, :tenantId) AS value),
 made AS (
   INSERT INTO webhook_subscriptions
-         (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
-  SELECT :subscriptionId::uuid, :tenantId::text, :targetUrl::text, :eventTypes::text[], :secretSealed::text,
+         (subscription_id, tenant_id, target_url, event_types, paths, secret_sealed, secret_fingerprint)
+  SELECT :subscriptionId::uuid, :tenantId::text, :targetUrl::text, :eventTypes::text[], :paths::text[], :secretSealed::text,
          :secretFingerprint::text
     FROM cap
    WHERE @count_up_to(cap.value, FROM webhook_subscriptions w WHERE w.tenant_id = :tenantId AND w.deleted_at IS NULL) < cap.value
@@ -33,20 +34,22 @@ SELECT @subscription_columns() FROM webhook_subscriptions s WHERE @by_id
 
 -- statement: webhook_subscriptions_of_tenant
 -- The row of a deleted subscription stays, so a page can continue after it.
-SELECT @subscription_columns()
-  FROM webhook_subscriptions s
+SELECT @subscription_columns(item), s.found
+  FROM @fitting(s, {SELECT * FROM webhook_subscriptions s
  WHERE s.tenant_id = :tenantId AND s.deleted_at IS NULL
    AND (s.created_at, s.subscription_id) >
        (CASE WHEN :last::uuid IS NULL THEN '-infinity'
              ELSE (SELECT a.created_at FROM webhook_subscriptions a WHERE a.subscription_id = :last) END,
         coalesce(:last, '00000000-0000-0000-0000-000000000000'))
- ORDER BY s.created_at, s.subscription_id LIMIT :rows
+ ORDER BY s.created_at, s.subscription_id LIMIT :rows}, @row_bytes(s), {ORDER BY s.created_at, s.subscription_id}) s
+ ORDER BY s.created_at, s.subscription_id
 
 -- statement: webhook_subscription_change
 -- Reason and time are set once: disabling a disabled subscription does not change them.
 UPDATE webhook_subscriptions s
    SET target_url = coalesce(:targetUrl::text, s.target_url),
        event_types = coalesce(:eventTypes, s.event_types),
+       paths = CASE WHEN :changesPaths::boolean THEN :paths::text[] ELSE s.paths END,
        status = coalesce(:status::text, s.status),
        disabled_at = CASE :status::text WHEN 'active' THEN NULL WHEN 'disabled' THEN coalesce(s.disabled_at, now())
                              ELSE s.disabled_at END,

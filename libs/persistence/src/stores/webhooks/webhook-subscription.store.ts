@@ -13,6 +13,8 @@ export interface WebhookSubscriptionRecord {
   tenantId: string;
   targetUrl: string;
   eventTypes: EventType[];
+  /** Null: every new version is announced. */
+  paths: readonly string[] | null;
   status: SubscriptionStatus;
   /** Null while it is active. */
   disabledReason: string | null;
@@ -26,6 +28,7 @@ export interface NewWebhookSubscription {
   tenantId: string;
   targetUrl: string;
   eventTypes: EventType[];
+  paths: readonly string[] | null;
   /** Sealed with the subscription id as associated data. */
   secretSealed: string;
   secretFingerprint: string;
@@ -35,6 +38,7 @@ export interface NewWebhookSubscription {
 export interface WebhookSubscriptionChange {
   targetUrl?: string | undefined;
   eventTypes?: EventType[] | undefined;
+  paths?: readonly string[] | null | undefined;
   status?: SubscriptionStatus | undefined;
 }
 
@@ -56,13 +60,15 @@ const CREATE = statement<
 
 const FIND = statement<ById, WebhookSubscriptionRecord>('webhook_subscription_find');
 
-const PAGE = statement<{ tenantId: string; last: string | number | null; rows: number }, WebhookSubscriptionRecord>(
-  'webhook_subscriptions_of_tenant',
-);
+const PAGE = statement<
+  { tenantId: string; last: string | number | null; rows: number },
+  { item: WebhookSubscriptionRecord; found: number }
+>('webhook_subscriptions_of_tenant');
 
-const CHANGE = statement<ActedBy & ById & Record<keyof WebhookSubscriptionChange, unknown>, WebhookSubscriptionRecord>(
-  'webhook_subscription_change',
-);
+const CHANGE = statement<
+  ActedBy & ById & Record<keyof WebhookSubscriptionChange, unknown> & { changesPaths: boolean },
+  WebhookSubscriptionRecord
+>('webhook_subscription_change');
 
 const ROTATE = statement<ActedBy & ById & SecretRotation, WebhookSubscriptionRecord>('webhook_subscription_rotate');
 
@@ -96,11 +102,13 @@ export class WebhookSubscriptionStore {
 
   /** Returns a page of the tenant's subscriptions, oldest first. Its position is the id of the last one. */
   async page(tenantId: string, { limit, after }: PageRequest): Promise<Page<WebhookSubscriptionRecord>> {
+    const rows = await this.sql.run(PAGE, { tenantId, last: after?.[0] ?? null, rows: limit + 1 });
     return toPage(
-      await this.sql.run(PAGE, { tenantId, last: after?.[0] ?? null, rows: limit + 1 }),
+      rows,
       limit,
-      (subscription) => subscription,
-      ({ subscriptionId }) => [subscriptionId],
+      ({ item }) => item,
+      ({ item: { subscriptionId } }) => [subscriptionId],
+      rows[0]?.found,
     );
   }
 
@@ -108,9 +116,10 @@ export class WebhookSubscriptionStore {
   async update(
     by: ActedBy,
     subscriptionId: string,
-    { targetUrl, eventTypes, status }: WebhookSubscriptionChange,
+    { targetUrl, eventTypes, paths, status }: WebhookSubscriptionChange,
   ): Promise<WebhookSubscriptionRecord | null> {
-    const [changed = null] = await this.sql.run(CHANGE, { ...by, subscriptionId, targetUrl, eventTypes, status });
+    const change = { targetUrl, eventTypes, paths, changesPaths: paths !== undefined, status };
+    const [changed = null] = await this.sql.run(CHANGE, { ...by, subscriptionId, ...change });
     return changed;
   }
 

@@ -21,6 +21,7 @@ export function diffAnswer(diff: SnapshotDiff, between: 'versions' | 'ids', reus
     format: 'rfc6902',
     from: { snapshot_id: from.snapshotId, snapshot_version: from.snapshotVersion },
     to: { snapshot_id: to.snapshotId, snapshot_version: to.snapshotVersion },
+    change_kind: to.changeKind,
     include: diff.include,
   };
   const figures = JSON.stringify({ ops_hash: diff.opsHash, change_summary: diff.summary }).slice(1, -1);

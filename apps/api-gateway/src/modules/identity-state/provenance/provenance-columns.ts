@@ -3,7 +3,7 @@ import type { SnapshotToAppend } from '@iss/persistence';
 
 type ProvenanceColumns = Pick<
   SnapshotToAppend,
-  'changedBy' | 'origins' | 'firstChangedBy' | 'hasMissing' | 'hasCarried'
+  'changedBy' | 'origins' | 'changedPaths' | 'firstChangedBy' | 'hasMissing' | 'hasCarried'
 >;
 
 /**
@@ -12,9 +12,23 @@ type ProvenanceColumns = Pick<
  */
 export function provenanceColumns(traced: TracedVersion | null, snapshotVersion: number): ProvenanceColumns {
   if (traced === null) {
-    return { changedBy: null, origins: null, firstChangedBy: null, hasMissing: false, hasCarried: false };
+    return {
+      changedBy: null,
+      origins: null,
+      changedPaths: null,
+      firstChangedBy: null,
+      hasMissing: false,
+      hasCarried: false,
+    };
   }
-  const { origins, changedBy, baseChangedBy, hasMissing, hasCarried } = traced;
+  const { origins, changedPaths, changedBy, baseChangedBy, hasMissing, hasCarried } = traced;
   const firstChangedBy = snapshotVersion === 2 ? baseChangedBy : null;
-  return { changedBy, origins: Buffer.from(origins), firstChangedBy, hasMissing, hasCarried };
+  return {
+    changedBy,
+    origins: Buffer.from(origins),
+    changedPaths: JSON.stringify(changedPaths),
+    firstChangedBy,
+    hasMissing,
+    hasCarried,
+  };
 }
