@@ -74,6 +74,10 @@ const ATTACKS: Record<
       `UPDATE snapshots SET generated_at = '2020-01-15T09:30:00Z' WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['envelope_ids', 'version 2']],
   },
+  'a change is called a correction': {
+    how: (key) => `UPDATE snapshots SET change_kind = 'correction' WHERE subject_key = ${key} AND snapshot_version = 2`,
+    finds: [['envelope_ids', 'version 2']],
+  },
   'the id is another one': {
     how: (key) =>
       `UPDATE snapshots SET snapshot_id = gen_random_uuid() WHERE subject_key = ${key} AND snapshot_version = 2`,
