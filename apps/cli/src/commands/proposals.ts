@@ -3,6 +3,7 @@ import { Failure, UsageError } from '../command';
 import { shortValue } from '../service/leaves';
 import type { Caller } from '../service/caller';
 import { defineCall, defineList, listing } from '../service/define';
+import { kindText } from '../service/change-text';
 import { applyEdits, removalOf, settingOf } from '../service/edits';
 import { evidenceText, isAttribution, readEvidence } from '../service/evidence';
 import { OPTIONAL_SUBJECT, SUBJECT } from '../service/subject-name';
@@ -81,7 +82,7 @@ export const proposals = defineList({
         subject: `${update.subject_type}/${update.subject_id}@${update.base_snapshot_version}`,
         by: update.initiated_by ?? update.proposed_by,
         at: update.created_at,
-        changes: changesText(update),
+        changes: changesText(update) + kindText(update.change_kind),
       }),
     }),
 });

@@ -36,7 +36,7 @@ export const EXAMPLES: readonly Example[] = [
   { line: `iss propose harbour --set '/attributes/legal/form=plc'`, exitCode: 2 },
   { line: 'iss proposals' },
   { line: 'iss apply $UPDATE' },
-  { line: `iss propose harbour --set '/attributes/legal/form="plc"'`, keep: { OTHER: /(\S+)$/ } },
+  { line: `iss propose harbour --set '/attributes/legal/form="plc"' --correction`, keep: { OTHER: /(\S+)$/ } },
   { line: 'iss withdraw $OTHER' },
   { line: 'iss subjects --type organization' },
   { line: 'iss erasures harbour' },

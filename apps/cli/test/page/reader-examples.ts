@@ -66,7 +66,7 @@ export const READER_EXAMPLES: readonly Example[] = [
   { of: 'export', line: 'iss export quarry --proofs > bundle.ndjson' },
   { of: 'export', line: 'iss verify bundle.ndjson --policy policy', blur: LOG_PLACE },
   {
-    line: 'iss changes --type snapshot.created --limit 2',
+    line: 'iss changes --type snapshot.created --path /attributes/legal/legal_name --limit 2',
     blur: [
       [/^ *\d+(?= .*@1 )/m, '     3'],
       [/^ *\d+(?= .*@2 )/m, '     4'],

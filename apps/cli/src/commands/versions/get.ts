@@ -4,6 +4,7 @@ import { defineCommand } from '../../define';
 import { leavesOf, shortValue } from '../../service/leaves';
 import { JSON_OPTION, showOne, type Style, styleOf } from '../../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../../service/caller';
+import { kindText } from '../../service/change-text';
 import { evidenceText } from '../../service/evidence';
 import { momentAtEnd } from '../../service/moments';
 import { VERSIONED_SUBJECT } from '../../service/subject-name';
@@ -41,15 +42,15 @@ export const get = defineCommand({
 });
 
 function asText(snapshot: Snapshot, style: Style): string {
-  const { subject, snapshot_version: version, envelope_hash: hash, envelope, created_at: storedAt } = snapshot;
+  const { subject, snapshot_version: version, change_kind: kind, envelope_hash: hash, envelope } = snapshot;
   const { audit, evidence, attributes } = envelope;
   const leaves = leavesOf(attributes, '/attributes');
   const width = Math.max(...leaves.map(({ path }) => path.length));
   return [
-    style.yellow(visible(`${subject.subject_type}/${subject.subject_id}@${version}`)),
+    style.yellow(visible(`${subject.subject_type}/${subject.subject_id}@${version}${kindText(kind)}`)),
     visible(`Hash:     ${hash ?? 'none (imported without a hash)'}`),
     `By:       ${visible(audit.created_by)} (${visible(audit.source)})`,
-    visible(`Made:     ${envelope.generated_at}, stored ${storedAt}`),
+    visible(`Made:     ${envelope.generated_at}, stored ${snapshot.created_at}`),
     `Evidence: ${evidenceText(evidence)}`,
     `Verified: ${verifiedText(snapshot)}`,
     '',
