@@ -15,8 +15,15 @@ const NOT_IN_CONFIG = [
   /^(TRUSTED_PROXIES|LOG|LOG_ORIGIN|LOG_POLICY_FILE|LOG_CHECKPOINT_FILE|BUILD_GIT_SHA|BUILD_AT|OTEL_EXPORTER_OTLP_ENDPOINT)$/,
 ];
 
-/** Variables that Node itself reads. */
-export const OF_NODE = ['NODE_OPTIONS', 'NODE_USE_ENV_PROXY', 'HTTPS_PROXY', 'NO_PROXY'];
+/** Variables that Node itself and the client of S3 read. */
+export const OF_NODE = [
+  'NODE_OPTIONS',
+  'NODE_USE_ENV_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'AWS_REGION',
+  'AWS_ENDPOINT_URL_S3',
+];
 
 /** Returns the schema of the chart's values, with the names of variables from .env.example. */
 export function valuesSchema(): string {

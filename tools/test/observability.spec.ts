@@ -26,7 +26,7 @@ const operations = ['observability', 'runbooks'].map((page) => read(`docs/operat
 
 /** Matches metrics: every metric has one of these prefixes, and nothing else in an expression has one. */
 const FIGURE =
-  /\b(?:build_info|service_ready|(?:dependency|damaged|deadline|database|http|work|webhook|log|feed|nodejs|process)_[a-z][a-z0-9_]*)\b/g;
+  /\b(?:build_info|service_ready|(?:archive|dependency|damaged|deadline|database|http|work|webhook|log|feed|nodejs|process)_[a-z][a-z0-9_]*)\b/g;
 const bare = (name: string): string => name.replace(/_(bucket|count|sum)$/, '');
 const figuresOf = (expr: string): string[] => (expr.replace(/\{[^}]*\}/g, '').match(FIGURE) ?? []).map(bare);
 

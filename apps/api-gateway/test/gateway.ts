@@ -9,6 +9,9 @@ declare global {
   var productHost: () => Promise<typeof gatewayHost>;
 }
 
+/** For tests that change a text in the database, while all texts are in the archive (`ISS_TEST_ARCHIVE=all`). */
+export const itInDatabase = process.env['ISS_TEST_ARCHIVE'] === 'all' ? it.skip : it;
+
 /** Who calls in the tests; none is a member of anything at first. */
 export const USERS = ['alice', 'bob', 'reader', 'proposer', 'editor', 'admin', 'zoe', 'stranger', 'o1', 'o2'] as const;
 export type User = (typeof USERS)[number];

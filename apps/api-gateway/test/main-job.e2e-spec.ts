@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { Client } from 'pg';
-import { envelope, startGateway, type TestGateway, type User } from './gateway';
+import { envelope, itInDatabase, startGateway, type TestGateway, type User } from './gateway';
 
 let gateway: TestGateway;
 
@@ -200,7 +200,7 @@ describe('an update', () => {
 });
 
 describe('tampering with a stored snapshot', () => {
-  it('shows in verification', async () => {
+  itInDatabase('shows in verification', async () => {
     const { sent, subject } = await writeFirst();
     await gateway
       .as('editor', 'post', '/v1/tenants/acme/entity-states')

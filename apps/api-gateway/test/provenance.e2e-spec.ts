@@ -1,4 +1,5 @@
 import { fillProvenance } from '@iss/persistence';
+import { itInDatabase } from './gateway';
 import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 
 let world: ReadWorld;
@@ -185,7 +186,7 @@ describe('what was written before provenance was kept', () => {
     expect(await lines(subject)).toEqual(['/padding 1 none', '/x 121 none']);
   });
 
-  test('is filled in by the maintenance command, and not answered where that would take long', async () => {
+  itInDatabase('is filled in by the maintenance command, and not answered where that would take long', async () => {
     const subject = await world.lineage(400);
     const { body } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance`, 503);
     expect(body.error.message).toContain('db/fill-provenance');
@@ -200,7 +201,7 @@ describe('what was written before provenance was kept', () => {
     await expect(fillProvenance(world.gateway.databaseUrl)).resolves.toMatchObject({ versions: 0 });
   });
 
-  test('is not made up from a damaged text, and filled in once that is restored', async () => {
+  itInDatabase('is not made up from a damaged text, and filled in once that is restored', async () => {
     const subject = await world.lineage(3);
     const history = await world.read(`${pathOf('/v1/tenants/acme', subject)}/history?view=header`);
     const second = history.body.items.find((item: { snapshot_version: number }) => item.snapshot_version === 2);

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { envelope } from './gateway';
+import { envelope, itInDatabase } from './gateway';
 import { FORMS, newSubject, pathOf, ReadWorld } from './read-world';
 
 let world: ReadWorld;
@@ -63,7 +63,7 @@ describe.each(FORMS)('the current state at %s', (form) => {
     expect(text).toContain(`"identity":${canonicalize(JSON.parse(attributes))}`);
   });
 
-  it('is verified when asked for, and then not cached', async () => {
+  itInDatabase('is verified when asked for, and then not cached', async () => {
     const subject = await world.written(3);
     const hash = await world.read(`${pathOf(form, subject)}?verify=hash`);
     expect(hash.body.verification).toMatchObject({ mode: 'hash', hash: { valid: true }, chain: { valid: null } });
@@ -278,7 +278,7 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
     expect(await attribution(2, 3)).toEqual([{ path, from: refs, to: refs, evidence_unchanged: true }]);
   });
 
-  it('with depth=all walks to version 1, and finds what one link does not', async () => {
+  itInDatabase('with depth=all walks to version 1, and finds what one link does not', async () => {
     const subject = await world.lineage(30);
     const chainOf = async (query: string): Promise<Record<string, unknown>> =>
       (await world.read(`${pathOf(form, subject)}/snapshots/latest?view=header&verify=chain${query}`)).body.verification

@@ -86,6 +86,9 @@ securityContext:
 {{- if .root.Values.log.map }}
 - { name: LOG_VRF_KEY_FILE, value: /run/secrets/iss/LOG_VRF_KEY }
 {{- end }}
+{{- if .root.Values.archive }}
+- { name: AWS_SHARED_CREDENTIALS_FILE, value: /run/secrets/iss/AWS_CREDENTIALS }
+{{- end }}
 {{- range $name, $value := .root.Values.config }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}

@@ -1,3 +1,5 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { openArchive } from '@iss/archive';
 import * as persistence from '@iss/persistence';
 import * as platform from '@iss/platform';
 import * as queues from '@iss/queue';
@@ -133,6 +135,23 @@ export async function diagnosis(
     }
   };
 
+  const archive = async (): Promise<Finding[]> => {
+    const url = env['ARCHIVE_URL'];
+    if (!url) return [skipped('ARCHIVE_URL is not set, so all texts are in the database')];
+    const findings: Finding[] = [];
+    for (const [name, one] of Object.entries({ ARCHIVE_URL: url, ARCHIVE_MIRROR_URL: env['ARCHIVE_MIRROR_URL'] })) {
+      if (!one) continue;
+      findings.push(
+        await writesAndReads(one).then(
+          () => ok(`an object could be written to ${name}, read and deleted`),
+          (error: unknown) =>
+            failed(`${name}: ${platform.failureOf(error).message}. Check the store and the rights of the credentials`),
+        ),
+      );
+    }
+    return findings;
+  };
+
   const secrets = async (store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
     const ring = env['SECRETS_KEYS'];
     if (!ring) return skipped('SECRETS_KEYS is not set here, so webhook secrets were not checked');
@@ -246,6 +265,7 @@ export async function diagnosis(
     ['environment of the worker', environmentOf(() => platform.workerEnv())],
     ['database', await database()],
     ['replica', await replica()],
+    ['archive', await archive()],
     ['queue', await queue()],
     ['egress', await egress()],
     ['identity provider', await identity()],
@@ -260,3 +280,18 @@ async function fetchDocument(url: string): Promise<unknown> {
 
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+/** Rejects unless the store of the URL takes an object, and returns the same bytes. */
+async function writesAndReads(url: string): Promise<void> {
+  const store = await openArchive({ url, mirrorUrl: undefined });
+  if (store === null) return;
+  const [object, bytes] = [`doctor-${randomUUID()}`, randomBytes(1024)];
+  try {
+    await store.put(object, bytes);
+    const [read] = await store.readBack(object, bytes.length);
+    await store.remove(object);
+    if (read?.equals(bytes) !== true) throw new Error('it returned other bytes than were written');
+  } finally {
+    store.close();
+  }
+}

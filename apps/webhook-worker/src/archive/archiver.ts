@@ -52,6 +52,7 @@ export class Archiver {
   private readonly rounds: Rounds;
   private readonly archive: TextArchive | null;
   private readonly moved: Counter;
+  private readonly failed: Counter;
 
   constructor(
     database: Database,
@@ -66,6 +67,11 @@ export class Archiver {
     this.moved = new Counter({
       name: 'archive_texts_moved_total',
       help: 'Texts of old versions that this process moved to the archive',
+      registers: [registry],
+    });
+    this.failed = new Counter({
+      name: 'archive_rounds_failed_total',
+      help: 'Attempts of this process to archive texts that failed; the texts stayed in the database',
       registers: [registry],
     });
     this.rounds = new Rounds({
@@ -109,6 +115,7 @@ export class Archiver {
     try {
       return await this.archiveClaimed(archive, lease, claims);
     } catch (error) {
+      this.failed.inc();
       // Best effort: a lease ends by itself.
       await this.store.advance(lease, claims, this.pauseMs).catch(() => undefined);
       throw error;

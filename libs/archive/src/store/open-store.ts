@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { archiveUrlFault } from '@iss/platform';
 import { FileStore } from './file-store';
 import type { ObjectStore } from './object-store';
+import { S3Store } from './s3-store';
 
 /** Opens the store of a URL that {@link archiveUrlFault} accepts. The client of S3 is loaded only for `s3:`. */
 export async function openStore(url: string): Promise<ObjectStore> {
@@ -9,7 +10,6 @@ export async function openStore(url: string): Promise<ObjectStore> {
   if (fault !== undefined) throw new Error(`The URL of the archive ${fault}`);
   const { protocol, hostname, pathname } = new URL(url);
   if (protocol === 'file:') return new FileStore(fileURLToPath(url));
-  const { S3Store } = await import('./s3-store.js');
   const prefix = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '');
-  return new S3Store(hostname, prefix === '' ? '' : `${prefix}/`);
+  return S3Store.open(hostname, prefix === '' ? '' : `${prefix}/`);
 }

@@ -1,11 +1,4 @@
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadBucketCommand,
-  NoSuchKey,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import type * as Sdk from '@aws-sdk/client-s3';
 import { s3Env } from '@iss/platform';
 import { ObjectMissing, type ObjectStore } from './object-store';
 
@@ -16,14 +9,15 @@ const TRIES = 2;
 
 /** Objects in a bucket of S3 or of a compatible store. Endpoint, region and credentials come from the standard `AWS_…` variables. */
 export class S3Store implements ObjectStore {
-  private readonly client: S3Client;
+  private readonly client: Sdk.S3Client;
 
-  constructor(
+  private constructor(
+    private readonly sdk: typeof Sdk,
     private readonly bucket: string,
     private readonly prefix: string,
   ) {
     const { endpoint, region } = s3Env();
-    this.client = new S3Client({
+    this.client = new sdk.S3Client({
       region,
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
       maxAttempts: TRIES,
@@ -34,20 +28,25 @@ export class S3Store implements ObjectStore {
     });
   }
 
+  /** Loads the client, which nobody else needs. */
+  static async open(bucket: string, prefix: string): Promise<S3Store> {
+    return new S3Store(await import('@aws-sdk/client-s3'), bucket, prefix);
+  }
+
   async put(name: string, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    const command = new PutObjectCommand({ ...this.of(name), Body: bytes, ContentLength: bytes.length });
+    const command = new this.sdk.PutObjectCommand({ ...this.of(name), Body: bytes, ContentLength: bytes.length });
     await this.client.send(command, { abortSignal: signal });
   }
 
   async read(name: string, offset: number, length: number, signal: AbortSignal): Promise<Buffer> {
     const range = `bytes=${offset}-${offset + length - 1}`;
     try {
-      const command = new GetObjectCommand({ ...this.of(name), Range: range });
+      const command = new this.sdk.GetObjectCommand({ ...this.of(name), Range: range });
       const { Body: body } = await this.client.send(command, { abortSignal: signal });
       if (body === undefined) return Buffer.alloc(0);
       return Buffer.from(await body.transformToByteArray());
     } catch (error) {
-      if (error instanceof NoSuchKey) throw new ObjectMissing(name);
+      if (error instanceof this.sdk.NoSuchKey) throw new ObjectMissing(name);
       // The object is shorter than it was.
       if (error instanceof Error && error.name === 'InvalidRange') return Buffer.alloc(0);
       throw error;
@@ -55,11 +54,11 @@ export class S3Store implements ObjectStore {
   }
 
   async remove(name: string, signal: AbortSignal): Promise<void> {
-    await this.client.send(new DeleteObjectCommand(this.of(name)), { abortSignal: signal });
+    await this.client.send(new this.sdk.DeleteObjectCommand(this.of(name)), { abortSignal: signal });
   }
 
   async ping(signal: AbortSignal): Promise<void> {
-    await this.client.send(new HeadBucketCommand({ Bucket: this.bucket }), { abortSignal: signal });
+    await this.client.send(new this.sdk.HeadBucketCommand({ Bucket: this.bucket }), { abortSignal: signal });
   }
 
   close(): void {

@@ -24,12 +24,12 @@ CASE WHEN n.erasure_id IS NOT NULL THEN (SELECT er.@column FROM erasures er WHER
 coalesce(n.envelope, @archived_place)
 
 -- fragment: archived_place
--- The place of the archived text of the snapshot `n`, with the secret that opens it.
-CASE WHEN n.pack_id IS NOT NULL THEN
+-- The place of the archived text of the snapshot `n`, with the secret that opens it. Without a pack or a secret, it is damaged.
+CASE WHEN n.pack_id IS NOT NULL THEN coalesce(
     (SELECT '@' || p.object_id || ' ' || n.pack_offset || ' ' || n.pack_length || ' ' || encode(v.view_secret, 'hex')
        FROM (SELECT * FROM archive_packs p WHERE p.pack_id = n.pack_id LIMIT 1) p
       CROSS JOIN LATERAL (SELECT v.view_secret FROM snapshot_views v
-                           WHERE v.subject_key = n.subject_key AND v.snapshot_version = n.snapshot_version LIMIT 1) v) END
+                           WHERE v.subject_key = n.subject_key AND v.snapshot_version = n.snapshot_version LIMIT 1) v), '@ damaged') END
 
 -- fragment: text_bytes
 -- The size of the text of the snapshot `n`. PostgreSQL knows the length of a text without reading it.
