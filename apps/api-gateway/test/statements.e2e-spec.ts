@@ -119,7 +119,7 @@ const READS: readonly Row[] = [
 ]; // prettier-ignore
 
 const OF_TENANTS: readonly Row[] = [
-  ['changes that were shown before', async () => { await ask({ path: `${TENANT}/changes` }); return { path: `${TENANT}/changes` }; }, ['change_places']],
+  ['changes that were shown before', async () => { await ask({ path: `${TENANT}/changes` }); return { path: `${TENANT}/changes` }; }, ['change_places', 'changes_of_versions']],
   ['owned subjects', () => ({ path: `${TENANT}/subjects` }), ['subjects_owned']],
   ['the owner of a subject', () => ({ path: `${of()}/owners` }), ['subject_owner']],
   ['usage', () => ({ path: `${TENANT}/usage` }), ['usage_by_day']],
