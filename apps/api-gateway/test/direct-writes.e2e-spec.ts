@@ -16,6 +16,7 @@ describe('direct writes', () => {
     const header = {
       snapshot_id: first['snapshot_id'],
       snapshot_version: 1,
+      change_kind: 'change',
       generated_at: first['generated_at'],
       created_at: expect.any(String),
       envelope_hash: expect.stringMatching(/^[0-9a-f]{64}$/),

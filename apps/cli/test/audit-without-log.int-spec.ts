@@ -356,7 +356,7 @@ describe('in a schema that was changed', () => {
     GRANT SELECT ON webhook_subscriptions TO PUBLIC;
     REVOKE INSERT ON disclosures FROM iss_app;
     GRANT EXECUTE ON FUNCTION restart_log TO iss_app;
-    ALTER TABLE snapshots DROP CONSTRAINT snapshots_erased_check;
+    ALTER TABLE snapshots DROP CONSTRAINT snapshots_text_check;
     ALTER TABLE erasures DROP CONSTRAINT erasures_two_people, ADD CONSTRAINT erasures_two_people CHECK (true);
     DROP INDEX updates_applied_snapshot_key;
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET session_replication_role = replica', current_database()); END $$`);
@@ -364,7 +364,7 @@ describe('in a schema that was changed', () => {
     expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(['guard']));
     expect(findings.map(({ where, what }) => `${where}: ${what}`).sort()).toEqual([
       'constraint erasures_two_people of erasures: it differs from the migrations',
-      'constraint snapshots_erased_check of snapshots: it is missing',
+      'constraint snapshots_text_check of snapshots: it is missing',
       'function refuse_record_change (): it differs from the migrations',
       expect.stringMatching(/^function restart_log \(.*it differs/),
       'policy anything of snapshots: no migration created it: permissive a iss_app check true',

@@ -212,7 +212,7 @@ withBrowser('at /docs', () => {
 
   /** Shows the operations of one tag only, because Swagger UI renders all that it shows anew after each click. */
   async function showOnly(tag: string): Promise<void> {
-    await page.evaluate((shown) => Reflect.get(window, 'ui').layoutActions.updateFilter(shown), tag);
+    await page.evaluate((shown) => Reflect.get(globalThis, 'ui').layoutActions.updateFilter(shown), tag);
   }
 
   /** Excludes the requests of Swagger UI to the identity provider. */

@@ -41,7 +41,8 @@ const WAITING_FOR_PEOPLE = statement<{ most: number }, WaitingForPeople>(
   `SELECT (SELECT count(*) FROM (SELECT FROM pending_grants
              WHERE confirmed_at IS NULL AND cancelled_at IS NULL AND confirm_by > now() LIMIT :most) p)::float8 AS "pendingGrants",
        (SELECT count(*) FROM (SELECT FROM refresh_requests
-             WHERE status = 'pending' AND due_at IS NOT NULL AND due_at AT TIME ZONE 'UTC' <= now() AT TIME ZONE 'UTC' LIMIT :most) r)::float8 AS "overdueRefreshRequests"`,
+             WHERE status = 'pending' AND due_at IS NOT NULL AND due_at AT TIME ZONE 'UTC' BETWEEN '-infinity' AND now() AT TIME ZONE 'UTC'
+             LIMIT :most) r)::float8 AS "overdueRefreshRequests"`,
 );
 
 /** The backlog of the workers in PostgreSQL, for metrics and probes of both apps. */
