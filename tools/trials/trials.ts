@@ -17,6 +17,10 @@ export const TRIALS = {
   'connection-limit': { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   'clock-skew': { packages: ['postgresql', 'redis-server', 'faketime'], takes: 'minutes' },
   'key-rotation': { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
+  archive: {
+    packages: ['postgresql', 'memcached', 'swift-proxy', 'swift-account', 'swift-container', 'swift-object'],
+    takes: 'minutes',
+  },
   replica: { packages: ['postgresql'], takes: 'minutes' },
   partitions: { packages: ['postgresql', 'redis-server'], takes: 'minutes' },
   subjects: { packages: ['postgresql'], takes: 'hours' },

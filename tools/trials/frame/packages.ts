@@ -16,6 +16,11 @@ const PROGRAMS = {
   buildah: '/usr/bin/buildah',
   mmdebstrap: '/usr/bin/mmdebstrap',
   bubblewrap: '/usr/bin/bwrap',
+  memcached: '/usr/bin/memcached',
+  'swift-proxy': '/usr/bin/swift-proxy-server',
+  'swift-account': '/usr/bin/swift-account-server',
+  'swift-container': '/usr/bin/swift-container-server',
+  'swift-object': '/usr/bin/swift-object-server',
 } as const satisfies Record<string, string>;
 export type DebianPackage = keyof typeof PROGRAMS;
 
