@@ -11,6 +11,7 @@ import { AuthModule } from './auth/auth.module';
 import { EventHandOver } from './events/event-hand-over';
 import { EdgeModule } from './http/edge.module';
 import { LogModule } from './log/log.module';
+import { AttestationsModule } from './modules/attestations/attestations.module';
 import { ChangeFeedModule } from './modules/change-feed/change-feed.module';
 import { ErasuresModule } from './modules/erasures/erasures.module';
 import { GrantsModule } from './modules/grants/grants.module';
@@ -73,6 +74,7 @@ export class AppModule {
         GrantsModule,
         ChangeFeedModule,
         ErasuresModule,
+        AttestationsModule,
         RefreshRequestsModule,
         WebhookSubscriptionsModule,
         TransparencyLogModule,

@@ -1,4 +1,5 @@
 import { AUDIT_ACTIONS, type AuditAction } from '@iss/domain';
+import { EXAMPLE_CREDENTIAL } from '@iss/contract';
 import type { Response, Test } from 'supertest';
 import type { AuditEntry } from '@iss/contract';
 import type { Method } from '../../../tools/testing/conformance';
@@ -37,6 +38,8 @@ const PRINCIPALS = '/v1/tenants/acme/principals';
 const principal = (user: string): string => `${PRINCIPALS}/${encodeURIComponent(idOf(user))}`;
 const memberPath = (user: string): string => `/v1/tenants/acme/members/${encodeURIComponent(idOf(user))}`;
 const HOOKS = '/v1/webhook-subscriptions';
+const ISSUER = `/v1/tenants/acme/trusted-issuers/${encodeURIComponent(EXAMPLE_CREDENTIAL.issuer)}`;
+const TRUST = { vcts: [EXAMPLE_CREDENTIAL.vct], keys: [EXAMPLE_CREDENTIAL.key] };
 const OFFERS = '/v1/tenants/acme/transfer-offers';
 const URL = 'https://hooks.example.com/';
 
@@ -205,6 +208,29 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     by: 'editor',
     make: async () => ['delete', `${HOOKS}/${subscriptionId}`],
     details: {},
+  },
+  'trusted_issuer.added': {
+    by: 'admin',
+    make: async () => ['put', ISSUER, TRUST],
+    target: { issuer: EXAMPLE_CREDENTIAL.issuer },
+    details: { vcts: changed(null, TRUST.vcts), keys: changed(null, TRUST.keys), roots: changed(null, []) },
+  },
+  'attestation.added': {
+    by: 'editor',
+    make: async () => ['post', '/v1/tenants/acme/attestations', { credential: EXAMPLE_CREDENTIAL.text }],
+    details: { vct: changed(null, EXAMPLE_CREDENTIAL.vct) },
+  },
+  'trusted_issuer.changed': {
+    by: 'admin',
+    make: async () => ['put', ISSUER, { ...TRUST, vcts: ['another'] }],
+    target: { issuer: EXAMPLE_CREDENTIAL.issuer },
+    details: { vcts: changed(TRUST.vcts, ['another']) },
+  },
+  'trusted_issuer.removed': {
+    by: 'admin',
+    make: async () => ['delete', ISSUER],
+    target: { issuer: EXAMPLE_CREDENTIAL.issuer },
+    details: { vcts: changed(['another'], null), keys: changed(TRUST.keys, null), roots: changed([], null) },
   },
   'transfer_offer.made': {
     by: 'alice',
@@ -621,8 +647,10 @@ it('no change of these tables goes without a record, whoever makes it', async ()
   expect(rows.map(({ name }) => name)).toEqual(
     [
       ...audited.flatMap((table) => [`${table} insert`, `${table} update`]),
+      'attestations insert',
       'limit_overrides insertupdate',
       'pending_grants insertupdate',
+      'trusted_issuers insertupdate',
     ].sort(),
   );
 });

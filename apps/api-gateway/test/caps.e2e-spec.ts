@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EXAMPLE_CREDENTIAL } from '@iss/contract';
 import type { CapName } from '@iss/platform';
 import { Client } from 'pg';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
@@ -91,6 +92,45 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
       },
       count: () => rowsOf('webhook_subscriptions WHERE tenant_id = $1 AND deleted_at IS NULL', tenantId),
       giveUp: () => gateway.as('alice', 'delete', `/v1/webhook-subscriptions/${added[0] ?? ''}`).expect(204),
+    };
+  },
+  trusted_issuers_per_tenant: async () => {
+    const tenantId = await addTenant();
+    const path = (issuer: string) => `/v1/tenants/${tenantId}/trusted-issuers/${encodeURIComponent(issuer)}`;
+    const body = { vcts: [EXAMPLE_CREDENTIAL.vct], keys: [EXAMPLE_CREDENTIAL.key] };
+    const added: string[] = [];
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        const issuer = `https://${randomUUID()}.example`;
+        const answer = await gateway.as('alice', 'put', path(issuer)).send(body);
+        if (answer.status === 200) added.push(issuer);
+        return answer;
+      },
+      count: () => rowsOf('trusted_issuers WHERE tenant_id = $1', tenantId),
+      giveUp: () => gateway.as('alice', 'delete', path(added[0] ?? '')).expect(204),
+    };
+  },
+  attestations_per_tenant: async () => {
+    const tenantId = await addTenant();
+    const { issuer, vct, key, text } = EXAMPLE_CREDENTIAL;
+    const trusted = `/v1/tenants/${tenantId}/trusted-issuers/${encodeURIComponent(issuer)}`;
+    await gateway
+      .as('alice', 'put', trusted)
+      .send({ vcts: [vct], keys: [key] })
+      .expect(200);
+    const path = `/v1/tenants/${tenantId}/attestations`;
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => gateway.as('alice', 'post', path).send({ credential: text }),
+      count: () => rowsOf(`attestations WHERE tenant_id = $1 AND coalesce(expires_at, 'infinity') > now()`, tenantId),
+      // As time passes.
+      giveUp: () =>
+        database.query(
+          `UPDATE attestations SET expires_at = now() WHERE attestation_id =
+             (SELECT attestation_id FROM attestations WHERE tenant_id = $1 LIMIT 1)`,
+          [tenantId],
+        ),
     };
   },
   pending_updates_per_subject: async () => {

@@ -61,6 +61,7 @@ const TAGS = [
   'Erasure',
   'Transparency log',
   'Records',
+  'Attestations',
   'Transfer offers',
 ];
 /** It is sealed by a key of the deployment: none can be made up. */

@@ -4,6 +4,7 @@ import { CONFIRMATION_SETTINGS, MAX_PATHS, MAX_GRANT_PATHS_BYTES, SCOPES } from 
 import type { GrantRecord, SnapshotRecord } from '@iss/persistence';
 import {
   AccessibleSubject,
+  Attestation,
   BlockedTenant,
   ChainItem,
   Grant,
@@ -13,6 +14,7 @@ import {
   Principal,
   Subject,
   TenantItem,
+  TrustedIssuer,
 } from '@iss/contract';
 import { repositoryRoot } from '../../../tools/root';
 
@@ -128,6 +130,37 @@ const WORST: Record<string, object> = {
     ChainItem.of({ ...HEADER, chainValid: false }),
     ChainItem.of({ ...HEADER, chainValid: false }),
   ],
+  listTrustedIssuers: TrustedIssuer.of({
+    ...OWNER,
+    issuer: `https://${'i'.repeat(500)}`,
+    // An entry has 24 KiB.
+    vcts: ['v'.repeat(24 * 1024)],
+    keys: [],
+    roots: [],
+    updatedAt: NOW,
+  }),
+  listAttestations: Attestation.of({
+    attestationId: UUID,
+    tenantId: TENANT,
+    issuer: `https://${'i'.repeat(500)}`,
+    vct: wide(512),
+    digest: HASH,
+    hasKeyBinding: false,
+    addedBy: PRINCIPAL,
+    verifiedAt: NOW,
+    expiresAt: NOW,
+    status: 'suspended',
+    statusAt: NOW,
+    statusList: { uri: 'u'.repeat(1_024), idx: Number.MAX_SAFE_INTEGER },
+    statusProblem: 'p'.repeat(500),
+    evidence: {
+      attestationId: UUID,
+      evidenceType: 'attestation',
+      source: `https://${'i'.repeat(500)}`,
+      capturedAt: NOW,
+      hash: { alg: 'sha-256', digest: HASH },
+    },
+  }),
   listOwnerHistory: OwnerChangeView.of({
     principalId: PRINCIPAL,
     fromPrincipalId: PRINCIPAL,
@@ -177,6 +210,8 @@ const SIZES: Readonly<Record<string, string>> = {
   listAccessibleSubjects: '6.0',
   getChainProof: '0.2',
   getChainProofAcrossTenants: '0.2',
+  listTrustedIssuers: '4.8',
+  listAttestations: '7.1',
   listOwnerHistory: '4.0',
 };
 

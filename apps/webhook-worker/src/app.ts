@@ -15,6 +15,7 @@ import { ExpiryProjection } from './projections/expiry';
 import { FeedProjection } from './projections/feed';
 import { LogProjection } from './projections/log';
 import { OutboxProjection } from './projections/outbox';
+import { EvidenceService } from './sweep/evidence.service';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 import { WorkerModule, type WorkerResources } from './worker.module';
@@ -31,6 +32,7 @@ const REPEATED = [
   FeedProjection,
   SweepService,
   RetentionService,
+  EvidenceService,
   Archiver,
 ] as const;
 interface Repeated {

@@ -31,6 +31,7 @@ import { FeedProjection } from './projections/feed';
 import { LogProjection } from './projections/log';
 import { OutboxProjection } from './projections/outbox';
 import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
+import { EvidenceService } from './sweep/evidence.service';
 import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 
@@ -57,6 +58,7 @@ export interface WorkerResources {
     },
     SweepService,
     RetentionService,
+    EvidenceService,
     Archiver,
     LogProjection,
     LogPublication,

@@ -23,6 +23,8 @@ import { HISTORIES } from './log/histories';
 import { DISCLOSURES } from './sharing/disclosures';
 import { AUDIT } from './tenancy/audit';
 import { SYSTEM } from './system';
+import { ATTESTATIONS } from './attestations/attestations';
+import { TRUSTED_ISSUERS } from './attestations/trusted-issuers';
 import type { Operation } from './describe/operation';
 
 /** Every operation of the service by id, in the order of the document. */
@@ -48,6 +50,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...TENANT_ERASURES,
   ...REFRESH_REQUESTS,
   ...TENANT_REFRESH_REQUESTS,
+  ...TRUSTED_ISSUERS,
+  ...ATTESTATIONS,
   ...WEBHOOK_SUBSCRIPTIONS,
   ...DELIVERIES,
   ...LOG,

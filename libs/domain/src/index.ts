@@ -10,6 +10,7 @@ export * from './json/diff';
 export * from './actor';
 export * from './subject-ref';
 export * from './statuses';
+export * from './attestations';
 export * from './access/roles';
 export * from './access/ownership';
 export * from './access/rules';

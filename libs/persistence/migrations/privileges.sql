@@ -26,7 +26,8 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
   outbox_waiting, outbox_events, deliveries, delivery_attempts, owner_changes, erasures, subject_evidence, disclosures,
   audit_records, records_waiting, record_batches, records_backfill,
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
-  log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, map_former, tenant_feed, shared_feed, log_feed, granted_feeds TO iss_app, iss_gateway, iss_worker;
+  log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, map_former, tenant_feed, shared_feed, log_feed, granted_feeds,
+  trusted_issuers, attestations, attestation_lists, attestation_uses, evidence_waiting TO iss_app, iss_gateway, iss_worker;
 
 GRANT SELECT ON archive_packs TO iss_app, iss_gateway, iss_worker;
 
@@ -48,6 +49,9 @@ GRANT UPDATE ON grants TO iss_app;
 GRANT UPDATE (scopes, paths, starts_at, expires_at, purpose, revoked_at, accepted_at, is_feed_due) ON grants TO iss_gateway;
 GRANT INSERT (public_id, tenant_id, subject_key, versions, reason, reference, requested_by),
   UPDATE (status, reason, confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON erasures TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE (vcts, keys, roots, updated_at), DELETE ON trusted_issuers TO iss_app, iss_gateway;
+GRANT INSERT ON attestations TO iss_app, iss_gateway;
+GRANT INSERT (tenant_id, issuer, uri, due_at), UPDATE (due_at) ON attestation_lists TO iss_app, iss_gateway;
 GRANT INSERT ON outbox_events, deliveries TO iss_gateway;
 GRANT UPDATE ON deliveries TO iss_gateway;
 GRANT SELECT, INSERT, UPDATE, DELETE ON idempotency_keys, rate_limits TO iss_app, iss_gateway;
@@ -82,6 +86,10 @@ GRANT INSERT, UPDATE (next_index, until_index, turn) ON granted_feeds TO iss_app
 GRANT INSERT (object_id, bytes), UPDATE (state, changed_at), DELETE ON archive_packs TO iss_app, iss_worker;
 GRANT SELECT, INSERT, UPDATE ON archive_progress TO iss_app, iss_worker;
 GRANT SELECT ON provenance_backfill TO iss_app, iss_worker;
+
+GRANT UPDATE (status, status_at) ON attestations TO iss_app, iss_worker;
+GRANT UPDATE (due_at, asked_at, issued_at, failures, problem) ON attestation_lists TO iss_app, iss_worker;
+GRANT UPDATE (revoked_at), DELETE ON evidence_waiting TO iss_app, iss_worker;
 
 -- A restore without the roles loses both, and everybody may execute a function without explicit privileges.
 REVOKE EXECUTE ON FUNCTION erase_versions FROM PUBLIC;

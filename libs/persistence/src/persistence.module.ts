@@ -3,6 +3,9 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Database } from './database';
 import type { Sql } from './sql/sql';
 import { ArchiveStore } from './stores/archive/archive.store';
+import { AttestationStore } from './stores/attestations/attestation.store';
+import { EvidenceStore } from './stores/attestations/evidence.store';
+import { TrustedIssuerStore } from './stores/attestations/trusted-issuer.store';
 import { IdempotencyStore } from './stores/edge/idempotency.store';
 import { RateLimitStore } from './stores/edge/rate-limit.store';
 import { FeedIntegrationStore } from './stores/feed/feed-integration.store';
@@ -49,10 +52,12 @@ import { WebhookSubscriptionStore } from './stores/webhooks/webhook-subscription
 /** Every store that only needs statements and the caps that they check. */
 const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   ArchiveStore,
+  AttestationStore,
   AuditStore,
   BacklogStore,
   ClaimedTypeStore,
   DeliveryLogStore,
+  EvidenceStore,
   FeedIntegrationStore,
   FeedStore,
   GrantEndStore,
@@ -87,6 +92,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   SubjectStore,
   TenancyStore,
   TransferOfferStore,
+  TrustedIssuerStore,
   UpdateStore,
   VersionTimeStore,
   ViewStore,

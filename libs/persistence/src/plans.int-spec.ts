@@ -36,6 +36,7 @@ const SMALL = ['migrations_applied', 'log_keys', 'log_key_live', 'log_restarts']
 const WAITING = [
   'outbox_events_waiting',
   'outbox_waiting_pkey',
+  'evidence_waiting_pkey',
   'deliveries_due',
   'log_waiting_pkey',
   'records_waiting_pkey',

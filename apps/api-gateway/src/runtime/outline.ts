@@ -7,8 +7,7 @@ const MAX_ELEMENTS = 16_384;
 /**
  * Returns only the parts of a body that a fixed shape checks, so that little data passes between threads. Known members
  * stay. Unknown members stay without their values, as many as are reported. Arrays keep their elements without the
- * contents of these. Objects are emptied, because no field of a fixed shape is an object. Elements whose fields `items`
- * names are treated like bodies. A shape reports the same problems for the outline as for the body.
+ * contents of these, and objects are emptied. Elements and objects whose fields `items` names are treated like bodies. A shape reports the same problems for the outline as for the body.
  */
 export function outlineOf(body: JsonValue, fields: readonly string[], items: ItemFields = {}): JsonValue {
   if (!isJsonObject(body)) return emptied(body);
@@ -23,7 +22,7 @@ export function outlineOf(body: JsonValue, fields: readonly string[], items: Ite
 }
 
 function ofMember(value: JsonValue, itemFields: readonly string[] | undefined): JsonValue {
-  if (!Array.isArray(value)) return emptied(value);
+  if (!Array.isArray(value)) return itemFields === undefined ? emptied(value) : outlineOf(value, itemFields);
   const elements = value.slice(0, MAX_ELEMENTS);
   return elements.map((element) => (itemFields === undefined ? emptied(element) : outlineOf(element, itemFields)));
 }

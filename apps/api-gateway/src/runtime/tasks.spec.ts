@@ -119,6 +119,7 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
     path,
     status: null,
     evidenceId: null,
+    revoked: [],
     shown: null,
     from: 0,
     limit: 100,

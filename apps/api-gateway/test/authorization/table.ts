@@ -38,6 +38,7 @@ const MEMBERSHIP = `${TENANT}/membership`;
 const OFFERS = `${TENANT}/transfer-offers`;
 const ERASURE = `${TENANT}${SUBJECT}/erasures/{erasure_id}`;
 const REFRESH = `/v1${SUBJECT}/refresh-requests`;
+const TRUSTED = `${TENANT}/trusted-issuers`;
 const HOOKS = '/v1/webhook-subscriptions';
 const HOOK = `${HOOKS}/{subscription_id}`;
 
@@ -404,6 +405,41 @@ export const TABLE: readonly Row[] = [
   },
   { method: 'get', path: `${TENANT}/disclosures`, ok: 200, role: 'tenant_admin', ...ofOwner },
   { method: 'get', path: `${TENANT}/audit`, ok: 200, role: 'tenant_admin', ...ofOwner },
+  { method: 'get', path: TRUSTED, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: `${TRUSTED}/{issuer}`, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'trusted_issuer' },
+  {
+    method: 'put',
+    path: `${TRUSTED}/{issuer}`,
+    ok: 200,
+    role: 'tenant_admin',
+    ...ofOwner,
+    fixture: 'new_trusted_issuer',
+  },
+  {
+    method: 'delete',
+    path: `${TRUSTED}/{issuer}`,
+    ok: 204,
+    role: 'tenant_admin',
+    ...ofOwner,
+    fixture: 'issuer_to_remove',
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/attestations`,
+    ok: 201,
+    role: 'tenant_editor',
+    ...ofOwner,
+    fixture: 'new_attestation',
+  },
+  { method: 'get', path: `${TENANT}/attestations`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  {
+    method: 'get',
+    path: `${TENANT}/attestations/{attestation_id}`,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+    fixture: 'attestation',
+  },
   {
     method: 'get',
     path: `${TENANT}/grants/{grant_id}/log-proof`,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { buildEventBody, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
+import { EXAMPLE_CREDENTIAL } from '@iss/contract';
 import { Client } from 'pg';
 import { TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { publishLog } from '../publish-log';
@@ -172,6 +173,24 @@ export class World {
       params: { ...subject(this.subjectId), refresh_request_id: refreshRequestId },
       body: { resolved_snapshot_id: this.snapshotIds[1] },
     };
+  }
+
+  async addTrustedIssuer(issuer: string = EXAMPLE_CREDENTIAL.issuer): Promise<Prepared> {
+    await this.sql.query(
+      `INSERT INTO trusted_issuers (tenant_id, issuer, vcts, keys, roots) VALUES ($1, $2, $3, $4, '{}') ON CONFLICT DO NOTHING`,
+      [OWNER, issuer, [EXAMPLE_CREDENTIAL.vct], JSON.stringify([EXAMPLE_CREDENTIAL.key])],
+    );
+    return { params: { issuer } };
+  }
+
+  async addAttestation(): Promise<Prepared> {
+    const attestationId = randomUUID();
+    await this.sql.query(
+      `INSERT INTO attestations (attestation_id, tenant_id, issuer, vct, digest, has_key_binding, added_by, status)
+       VALUES ($1, $2, 'https://registry.example', 'vct', decode($3, 'hex'), false, 'someone', 'none')`,
+      [attestationId, OWNER, EXAMPLE_CREDENTIAL.digest],
+    );
+    return { params: { attestation_id: attestationId } };
   }
 
   async addSubscription(): Promise<string> {
@@ -448,6 +467,17 @@ export const FIXTURES = {
     body: { to_principal_id: 'oidc:test#candidate' },
   }),
   offer: (world) => world.addOffer(),
+  trusted_issuer: (world) => world.addTrustedIssuer(),
+  new_trusted_issuer: async () => ({
+    params: { issuer: `https://${randomUUID()}.example` },
+    body: { vcts: [EXAMPLE_CREDENTIAL.vct], keys: [EXAMPLE_CREDENTIAL.key] },
+  }),
+  issuer_to_remove: (world) => world.addTrustedIssuer(`https://${randomUUID()}.example`),
+  new_attestation: async (world) => {
+    await world.addTrustedIssuer();
+    return { body: { credential: EXAMPLE_CREDENTIAL.text } };
+  },
+  attestation: (world) => world.addAttestation(),
 } as const satisfies Record<string, Prepare>;
 
 export type Fixture = keyof typeof FIXTURES;

@@ -6,6 +6,8 @@ import {
   ACME_TO_BETA,
   ALICE,
   APPLIED_ENVELOPE,
+  Attestation,
+  ATTESTATION,
   PENDING_ERASURE as ASKED,
   PENDING_GRANT as ASKED_GRANT,
   AUDIT_EXAMPLE,
@@ -35,6 +37,8 @@ import {
   Tenant,
   TO_BETA,
   TransferOffer,
+  TRUSTED_ISSUER,
+  TrustedIssuer,
 } from '@iss/contract';
 import { LEGACY } from '../../src/auth/auth.guard';
 import { mapOf } from './mapped-log';
@@ -46,6 +50,8 @@ const PRINCIPAL_EXAMPLE = Principal.of(CAROL);
 const TENANT_EXAMPLE = Tenant.of(ACME);
 const TRANSFER_OFFER_EXAMPLE = TransferOffer.of(OFFER);
 const DELIVERY_WITH_PAYLOAD_EXAMPLE = DeliveryWithPayload.of(DEAD);
+const TRUSTED_ISSUER_EXAMPLE = TrustedIssuer.of(TRUSTED_ISSUER);
+const ATTESTATION_EXAMPLE = Attestation.of(ATTESTATION);
 const SUBSCRIPTION_EXAMPLE = Subscription.of(SUBSCRIPTION);
 
 /** How far the story has gone that the examples tell. */
@@ -224,6 +230,23 @@ export class ExampleWorld {
       subscription_id: SUBSCRIPTION_ID,
       secret_sealed: 'sealed',
       secret_fingerprint: 'fingerprint',
+    });
+
+    const { tenant_id, issuer, vcts, keys, created_at, updated_at } = TRUSTED_ISSUER_EXAMPLE;
+    const trusted = { tenant_id, issuer, vcts, keys: JSON.stringify(keys), roots: [] };
+    await this.insert('trusted_issuers', { ...trusted, created_at, updated_at });
+    await this.insert('attestations', {
+      ...pick(ATTESTATION_EXAMPLE, [
+        'tenant_id',
+        'issuer',
+        'vct',
+        'has_key_binding',
+        'added_by',
+        'verified_at',
+        'status',
+      ]),
+      attestation_id: ATTESTATION.attestationId,
+      digest: Buffer.from(ATTESTATION_EXAMPLE.digest, 'hex'),
     });
 
     await this.insert('audit_records', { ...AUDIT_EXAMPLE, tenant_id: 'acme' });

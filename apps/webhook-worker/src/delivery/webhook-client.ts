@@ -1,6 +1,6 @@
 import { EgressProxy } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { SETTINGS } from '../settings';
 import { guardedConnector } from './connector';
 import { DeliveryFailure, toDeliveryFailure } from './delivery-failure';
@@ -34,7 +34,7 @@ const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 4_000;
 
 /**
- * Sends deliveries to URLs that tenants chose. Addresses are checked when a connection is made, for names and for
+ * Sends deliveries to URLs that tenants chose, and fetches status lists. Addresses are checked when a connection is made, for names and for
  * literals, and the connection goes to the very address that was checked. A name that changes its addresses in between
  * (DNS rebinding) gains nothing. Redirects are not followed, TLS is verified, and sizes and times are limited.
  */
@@ -62,14 +62,8 @@ export class WebhookClient {
   /**
    * Posts the body and returns the response's status, whatever it is. Otherwise rejects with a {@link DeliveryFailure}.
    */
-  async post(target: string, headers: Record<string, string>, body: string): Promise<WebhookAnswer> {
-    // AbortSignal.timeout would exist for its whole time, even after a quick response.
-    const breakOff = new AbortController();
-    const timer = setTimeout(() => breakOff.abort(new DOMException('', 'TimeoutError')), this.settings.totalTimeoutMs);
-    try {
-      const url = requireTarget(target, this.settings.allowPrivateTargets);
-      const { signal } = breakOff;
-      const response = await request(url, { dispatcher: this.agent, method: 'POST', headers, body, signal });
+  post(target: string, headers: Record<string, string>, body: string): Promise<WebhookAnswer> {
+    return this.send(target, { method: 'POST', headers, body }, async (response, signal) => {
       // The status is known. A body that breaks or never ends does not change it.
       await response.body.dump({ limit: MAX_RESPONSE_BYTES, signal }).catch(() => undefined);
       const retryAfter = response.headers['retry-after'];
@@ -77,6 +71,40 @@ export class WebhookClient {
         statusCode: response.statusCode,
         retryAfterMs: parseRetryAfter(typeof retryAfter === 'string' ? retryAfter : undefined, Date.now()),
       };
+    });
+  }
+
+  /** Fetches a text of at most `maxBytes`. Rejects with a {@link DeliveryFailure}, also unless the status is 200. */
+  fetchText(target: string, accept: string, maxBytes: number): Promise<string> {
+    return this.send(target, { method: 'GET', headers: { accept } }, async ({ statusCode, body }, signal) => {
+      if (statusCode !== 200) {
+        await body.dump({ limit: MAX_RESPONSE_BYTES, signal }).catch(() => undefined);
+        throw new DeliveryFailure('response', `The status of the response is ${statusCode}.`);
+      }
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of body) {
+        const bytes = Buffer.from(chunk);
+        size += bytes.length;
+        if (size > maxBytes) throw new DeliveryFailure('response', `The response is longer than ${maxBytes} bytes.`);
+        chunks.push(bytes);
+      }
+      return Buffer.concat(chunks).toString();
+    });
+  }
+
+  private async send<T>(
+    target: string,
+    sent: { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string },
+    read: (response: Dispatcher.ResponseData, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    // AbortSignal.timeout would exist for its whole time, even after a quick response.
+    const breakOff = new AbortController();
+    const timer = setTimeout(() => breakOff.abort(new DOMException('', 'TimeoutError')), this.settings.totalTimeoutMs);
+    try {
+      const url = requireTarget(target, this.settings.allowPrivateTargets);
+      const { signal } = breakOff;
+      return await read(await request(url, { dispatcher: this.agent, ...sent, signal }), signal);
     } catch (error) {
       throw toDeliveryFailure(error);
     } finally {

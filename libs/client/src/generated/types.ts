@@ -83,6 +83,13 @@ export type AccessibleSubjectPage = PageEnd & {
   items: Array<AccessibleSubject>;
 };
 
+export type AddAttestationBody = {
+  /** An SD-JWT VC in compact form, with disclosures, and with a key binding if `key_binding` is sent. */
+  credential: string;
+  /** The nonce and audience that the holder must have signed in the last 300 seconds. */
+  key_binding?: { nonce: string; audience: string; [key: string]: unknown } | null;
+};
+
 export type AppliedUpdate = {
   /** The id of the snapshot. */
   snapshot_id: string;
@@ -92,6 +99,65 @@ export type AppliedUpdate = {
   envelope_hash: string | null;
   /** The envelope hash of the previous version; null for version 1. */
   prev_hash: string | null;
+};
+
+export type Attestation = {
+  /** The id of the attestation. */
+  attestation_id: string;
+  /** The id of a tenant. */
+  tenant_id: string;
+  /** The issuer: the `iss` of its credentials. */
+  issuer: string;
+  /** The type of the credential. */
+  vct: string;
+  /** SHA-256 of the credential with its disclosures, without the key binding. */
+  digest: string;
+  /** True if the holder signed the presentation, and the signature was verified. */
+  has_key_binding: boolean;
+  /** The principal that added the credential. */
+  added_by: string;
+  /** When the credential was verified. */
+  verified_at: string;
+  /** When the credential expires; null: never. */
+  expires_at: string | null;
+  /** `none`: the credential names no status. `pending`: its status list was not read yet. `revoked` is final. `other`: a status whose meaning only the issuer defines. */
+  status: 'none' | 'pending' | 'valid' | 'suspended' | 'revoked' | 'other';
+  /** When the status was last read; null if it never was. */
+  status_at: string | null;
+  /** The place of the status; null if the credential names none. */
+  status_list: {
+    /** The status list that the credential names. */
+    uri: string;
+    /** The index in the list. */
+    idx: number;
+  } | null;
+  /** Why the status list could not be read the last time; null if it could. The service retries. */
+  status_problem: string | null;
+  /** The item for `evidence` of an envelope. Null unless the status is `valid` or `none`. */
+  evidence: {
+    /** The id of the attestation. */
+    evidence_id: string;
+    /** Always `attestation`. */
+    evidence_type: string;
+    /** The issuer. */
+    source: string;
+    /** When the credential was verified. */
+    captured_at: string;
+    /** The hash of the credential. */
+    hash: {
+      /** Always `sha-256`. */
+      alg: string;
+      /** The digest of the credential. */
+      value: string;
+    };
+    /** The id of the attestation. Keep it: it connects the evidence with the status. */
+    locator: string;
+  } | null;
+};
+
+export type AttestationPage = PageEnd & {
+  /** The items of the page. */
+  items: Array<Attestation>;
 };
 
 /** The author of the snapshot. */
@@ -953,6 +1019,33 @@ export type EvidenceRef = {
   [key: string]: unknown;
 };
 
+/** The subject with revoked evidence. */
+export type EvidenceRevokedData = {
+  /** The tenant that owns the subject. */
+  owner_tenant_id: string;
+  subject: SubjectRef;
+  /** The latest snapshot, which names the evidence. */
+  snapshot_id: string;
+  /** The number of the snapshot in the subject’s chain. */
+  snapshot_version: number;
+  /** The revoked attestation. It is the `locator` of the evidence. */
+  attestation_id: string;
+  /** When the service read the revocation. */
+  revoked_at: string;
+};
+
+export type EvidenceRevokedEvent = {
+  /** The event's id, also in `webhook-id`. */
+  id: string;
+  /** The type of the event. */
+  type: 'evidence.revoked';
+  /** When it happened. */
+  created_at: string;
+  /** The tenant of the subscription. */
+  tenant_id: string;
+  data: EvidenceRevokedData;
+};
+
 export type Export = {
   subject: SubjectRef;
   /** The method that turns an envelope into the text that is hashed. */
@@ -1695,8 +1788,8 @@ export type ProvedLeaf = {
     /** `generated_at` of that version. */
     effective_at: string;
   };
-  /** `current`: evidence is named for this value. `carried`: the value changed, but neither its references nor their evidence did. `missing`: a reference resolves to nothing. `none`: no reference covers the value. */
-  evidence_status: 'current' | 'carried' | 'missing' | 'none';
+  /** `current`: evidence is named for this value. `carried`: the value changed, but neither its references nor their evidence did. `missing`: a reference resolves to nothing. `none`: no reference covers the value. `revoked`: an attestation that backs the value was revoked. */
+  evidence_status: 'current' | 'carried' | 'missing' | 'none' | 'revoked';
   /** The value: never a non-empty object or array. */
   value: unknown;
   /** The `audit.created_by` of that version, up to 1,024 characters. Null if it is not stored yet, or if that version was erased. */
@@ -1733,6 +1826,15 @@ export type PutPrincipalBody = {
   allow_counterparty_access?: boolean | null;
   /** Only a human `account_admin` can change it. */
   tenancy_role?: 'account_admin' | 'member' | null;
+};
+
+export type PutTrustedIssuerBody = {
+  /** The types of credentials (`vct`) that the tenant accepts from the issuer: 1 to 100. */
+  vcts: Array<string>;
+  /** The public keys of the issuer, as JWKs: at most 20. Required without `roots`. */
+  keys?: Array<{ [key: string]: unknown }> | null;
+  /** Certificates in PEM, or base64 of DER: at most 10. Each is an authority that certifies keys of the issuer, or a certificate of the issuer. A credential then has its certificates in `x5c`, and an alternative name of the first one is the issuer. Required without `keys`. */
+  roots?: Array<string> | null;
 };
 
 export type Readiness = {
@@ -2368,6 +2470,28 @@ export type TransferOfferPage = PageEnd & {
   items: Array<TransferOffer>;
 };
 
+export type TrustedIssuer = {
+  /** The id of a tenant. */
+  tenant_id: string;
+  /** The issuer: the `iss` of its credentials. */
+  issuer: string;
+  /** The types of credentials (`vct`) that the tenant accepts from the issuer: 1 to 100. */
+  vcts: Array<string>;
+  /** The public keys of the issuer, as JWKs: at most 20. */
+  keys: Array<{ [key: string]: unknown }>;
+  /** Certificates, as base64 of DER. */
+  roots: Array<string>;
+  /** When the tenant began to trust the issuer. */
+  created_at: string;
+  /** When the entry was last replaced. */
+  updated_at: string;
+};
+
+export type TrustedIssuerPage = PageEnd & {
+  /** The items of the page. */
+  items: Array<TrustedIssuer>;
+};
+
 export type Update = {
   /** The id of the update. */
   update_id: string;
@@ -2742,7 +2866,7 @@ export type GetProvenanceQuery = PageQuery & {
   /** A JSON Pointer into the envelope, at `/attributes` or below. Only leaves below it are returned. 404 if the version has nothing at this path. */
   path?: string;
   /** Only leaves with this status. */
-  evidence_status?: 'current' | 'carried' | 'missing' | 'none';
+  evidence_status?: 'current' | 'carried' | 'missing' | 'none' | 'revoked';
   /** Only leaves that this evidence covers, by a reference in `attribute_paths`. */
   evidence_id?: string;
   /** The version. Defaults to the latest. */
@@ -2972,6 +3096,10 @@ export type Operations = {
       };
       answer: RefreshRequestPage;
     };
+    '/v1/tenants/{tenant_id}/trusted-issuers': { query?: PageQuery; answer: TrustedIssuerPage };
+    '/v1/tenants/{tenant_id}/trusted-issuers/{issuer}': { answer: TrustedIssuer };
+    '/v1/tenants/{tenant_id}/attestations': { query?: PageQuery; answer: AttestationPage };
+    '/v1/tenants/{tenant_id}/attestations/{attestation_id}': { answer: Attestation };
     '/v1/webhook-subscriptions': {
       query: PageQuery & {
         /** The tenant whose subscriptions are listed. */
@@ -3215,6 +3343,14 @@ export type Operations = {
         refresh_request: RefreshRequest;
       };
     };
+    '/v1/tenants/{tenant_id}/attestations': {
+      query?: {
+        /** Seconds to wait until the status of the credential is read. */
+        wait?: string;
+      };
+      body: AddAttestationBody;
+      answer: Attestation;
+    };
     '/v1/webhook-subscriptions': {
       body: CreateWebhookSubscriptionBody;
       answer: {
@@ -3262,10 +3398,12 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/members/{principal_id}': { body: PutMemberBody; answer: Member };
     '/v1/tenants/{tenant_id}/principals/{principal_id}': { body: PutPrincipalBody; answer: Principal };
     '/v1/tenants/{tenant_id}/membership/block': { answer: null };
+    '/v1/tenants/{tenant_id}/trusted-issuers/{issuer}': { body: PutTrustedIssuerBody; answer: TrustedIssuer };
   };
   DELETE: {
     '/v1/tenants/{tenant_id}/members/{principal_id}': { answer: null };
     '/v1/tenants/{tenant_id}/membership/block': { answer: null };
+    '/v1/tenants/{tenant_id}/trusted-issuers/{issuer}': { answer: null };
     '/v1/webhook-subscriptions/{subscription_id}': { answer: null };
   };
 };
@@ -3298,6 +3436,10 @@ export type PathParameters = {
   erasure_id: string;
   /** A refresh request of the subject. */
   refresh_request_id: string;
+  /** The issuer, percent-encoded: `:` as `%3A`, `/` as `%2F`. */
+  issuer: string;
+  /** An attestation. The UUID without `att_` is accepted too. */
+  attestation_id: string;
   /** A webhook subscription. The UUID without `wsub_` is accepted too. */
   subscription_id: string;
   /** A delivery to the subscription. */
@@ -3356,6 +3498,10 @@ export type AuditAction =
   | 'refresh_request.fulfilled'
   | 'refresh_request.declined'
   | 'refresh_request.cancelled'
+  | 'trusted_issuer.added'
+  | 'trusted_issuer.changed'
+  | 'trusted_issuer.removed'
+  | 'attestation.added'
   | 'limit.changed';
 
 export type EventType =
@@ -3373,6 +3519,7 @@ export type EventType =
   | 'erasure.requested'
   | 'subject.erased'
   | 'shared.snapshot.created'
+  | 'evidence.revoked'
   | 'grant.requested'
   | 'grant.created'
   | 'grant.changed'
@@ -3396,6 +3543,7 @@ export type DeliveredEventType =
   | 'erasure.requested'
   | 'subject.erased'
   | 'shared.snapshot.created'
+  | 'evidence.revoked'
   | 'grant.requested'
   | 'grant.created'
   | 'grant.changed'

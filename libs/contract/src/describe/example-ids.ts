@@ -11,5 +11,7 @@ export const EXAMPLE_IDS = {
   request_id: '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001',
   /** Without its prefix. */
   subscription_id: '7d0b1c9e-40bb-4d5b-8f2c-6a3f0f3a9d11',
+  /** Without its prefix. */
+  attestation_id: '1f4b6a90-2c7d-4e8a-b5f3-9d0e1c2a3b47',
   delivery_id: '0d9a3f52-7f0c-4b62-9f0e-2a1f6f1f9c77',
 };

@@ -20,7 +20,7 @@ interface Facts {
   isText?: boolean;
   /** The fields, if this is a view. */
   parts?: Fields;
-  /** The known names of the items, if this is a list of shaped items. */
+  /** The known names of the items, if this is a list of shaped items, or of the members, if this is a shaped object. */
   itemNames?: readonly string[];
   /** True if the OpenAPI document omits the field. */
   isHidden?: boolean;
@@ -121,9 +121,9 @@ export function field<T>({ schema, problemsOf }: Check<T>): Field<T> {
   return new Field({ problemsOf, sent: schema, shown: schema, isOptional: false });
 }
 
-/** Creates a list of shaped items whose names are known. Its reader checks each item. */
-export function listOfShaped(list: Field<JsonValue[]>, itemNames: readonly string[]): Field<JsonValue[]> {
-  return new Field({ ...list.facts, itemNames });
+/** Says which members the items of a list have, or an object has. Other members are read without their values. */
+export function withMembers<T>(shaped: Field<T>, itemNames: readonly string[]): Field<T> {
+  return new Field({ ...shaped.facts, itemNames });
 }
 
 /** Creates a field that occurs only in responses. */

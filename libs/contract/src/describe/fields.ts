@@ -97,6 +97,14 @@ export const subjectName = shown<string>(TEXT)
   );
 export const version = field(snapshotVersion).described('The number of the snapshot in the subject’s chain.');
 
+/** An https URL without query and fragment, as the `iss` of a credential. */
+export const ISSUER = /^https:\/\/[\x21\x24-\x3b\x3d\x40-\x7e]{1,500}$/;
+export const issuer = textOf(
+  { maxLength: 508, pattern: ISSUER.source },
+  'must be an https URL without query and fragment, of at most 508 characters',
+  (sent) => ISSUER.test(sent) && URL.canParse(sent),
+).described('The issuer: the `iss` of its credentials.');
+
 /** Creates a field for one of these strings. */
 export function oneOf<const T extends string>(values: readonly T[]): Field<T> {
   const known: readonly unknown[] = values;

@@ -1,12 +1,11 @@
-import { SUBSCRIPTION_PREFIX } from '@iss/domain';
+import { ATTESTATION_PREFIX, SUBSCRIPTION_PREFIX } from '@iss/domain';
 import { Field, shown } from './field';
-import { principalId, subjectId, subjectType, tenantId, uuid, version } from './fields';
+import { issuer, principalId, subjectId, subjectType, tenantId, uuid, version } from './fields';
 import { EXAMPLE_IDS } from './example-ids';
 
-const subscriptionId = shown<string>({
-  type: 'string',
-  pattern: `^(${SUBSCRIPTION_PREFIX})?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`,
-});
+/** A UUID that this prefix may precede. */
+const prefixed = (prefix: string): Field<string> =>
+  shown<string>({ type: 'string', pattern: `^(${prefix})?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$` });
 
 /** Every path parameter, as the document describes it. */
 export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<number>>> = {
@@ -28,7 +27,13 @@ export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<numb
   principal_id: principalId
     .described('A principal, percent-encoded: `:` as `%3A`, `#` as `%23`.')
     .example('oidc:dev#carol'),
-  subscription_id: subscriptionId
+  issuer: issuer
+    .described('The issuer, percent-encoded: `:` as `%3A`, `/` as `%2F`.')
+    .example('https://registry.example'),
+  attestation_id: prefixed(ATTESTATION_PREFIX)
+    .described(`An attestation. The UUID without \`${ATTESTATION_PREFIX}\` is accepted too.`)
+    .example(ATTESTATION_PREFIX + EXAMPLE_IDS.attestation_id),
+  subscription_id: prefixed(SUBSCRIPTION_PREFIX)
     .described(`A webhook subscription. The UUID without \`${SUBSCRIPTION_PREFIX}\` is accepted too.`)
     .example(SUBSCRIPTION_PREFIX + EXAMPLE_IDS.subscription_id),
   delivery_id: uuid.described('A delivery to the subscription.').example(EXAMPLE_IDS.delivery_id),

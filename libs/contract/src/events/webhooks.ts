@@ -1,9 +1,11 @@
 import {
   changeRequestedData,
+  attestationIdOf,
   erasureRequestedData,
   EVENT_TYPES,
   type EventData,
   eventIdOf,
+  evidenceRevokedData,
   grantData,
   grantRequestedData,
   type Schema,
@@ -79,6 +81,19 @@ const SharedSnapshotCreatedData = view(
   'SharedSnapshotCreatedData',
   { owner_tenant_id: ownerTenantId, ...SnapshotCreatedData.fields },
   'The new snapshot, without its attributes, and the tenant that owns it.',
+);
+
+const EvidenceRevokedData = view(
+  'EvidenceRevokedData',
+  {
+    owner_tenant_id: ownerTenantId,
+    subject: f.SubjectRef,
+    snapshot_id: f.uuid.described('The latest snapshot, which names the evidence.'),
+    snapshot_version: f.version,
+    attestation_id: f.text.described('The revoked attestation. It is the `locator` of the evidence.'),
+    revoked_at: f.sentTime.described('When the service read the revocation.'),
+  },
+  'The subject with revoked evidence.',
 );
 
 const GrantData = view(
@@ -248,6 +263,18 @@ const EVENTS: { readonly [Type in EventType]: Event<Type> } = {
       'each attempt.',
     data: SharedSnapshotCreatedData,
     example: sharedSnapshotCreatedData({ ...SNAPSHOT, ownerTenantId: 'acme' }),
+  },
+  'evidence.revoked': {
+    when:
+      'An attestation that backs values of a subject was revoked. The tenant owns the subject, or may follow it by a ' +
+      'grant that shows one of the values. `GET …/provenance?evidence_status=revoked` lists the values.',
+    data: EvidenceRevokedData,
+    example: evidenceRevokedData({
+      ...SNAPSHOT,
+      ownerTenantId: 'acme',
+      attestationId: attestationIdOf(EXAMPLE_IDS.attestation_id),
+      revokedAt: new Date('2026-02-01T08:00:00Z'),
+    }),
   },
   'grant.requested': {
     when: 'A grant on all subjects of the tenant waits for confirmation. Only the grantor gets the event.',

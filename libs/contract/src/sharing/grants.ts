@@ -2,7 +2,7 @@ import { ALL_SUBJECTS, type ErrorDetail, GRANT_DIRECTIONS, type JsonObject, RULE
 import * as f from '../describe/fields';
 import { view, type ViewOf } from '../describe/view';
 import { body, query, type SentOf } from '../describe/shape';
-import { listOf, listOfShaped } from '../describe/field';
+import { listOf, withMembers } from '../describe/field';
 import { PENDING_GRANT, PendingGrant } from './pending-grants';
 import { ErrorEnvelope } from '../describe/errors';
 import { EXAMPLE_IDS } from '../describe/example-ids';
@@ -129,7 +129,7 @@ export type CreateGrantBody = SentOf<typeof CreateGrantBody>;
 export const CreateGrantsBody = body(
   'CreateGrantsBody',
   {
-    grants: listOfShaped(f.arrayWith(CreateGrantBody.schema), CreateGrantBody.names).described(
+    grants: withMembers(f.arrayWith(CreateGrantBody.schema), CreateGrantBody.names).described(
       'The grants to create, each like the body of a single request. At most 1,000 by default ' +
         '([/docs/limits](/docs/limits)).',
     ),

@@ -45,7 +45,7 @@ export const ProvedLeafView = view('ProvedLeaf', {
     .described(
       '`current`: evidence is named for this value. `carried`: the value changed, but neither its references ' +
         'nor their evidence did. `missing`: a reference resolves to nothing. `none`: no reference covers the ' +
-        'value.',
+        'value. `revoked`: an attestation that backs the value was revoked.',
     ),
   value: shown<unknown>({}).asText().described('The value: never a non-empty object or array.'),
   changed_by: text

@@ -45,6 +45,10 @@ export const AUDIT_ACTIONS = {
   'refresh_request.fulfilled': REFRESH_REQUEST,
   'refresh_request.declined': REFRESH_REQUEST,
   'refresh_request.cancelled': REFRESH_REQUEST,
+  'trusted_issuer.added': ['issuer'],
+  'trusted_issuer.changed': ['issuer'],
+  'trusted_issuer.removed': ['issuer'],
+  'attestation.added': ['attestation_id', 'issuer'],
   'limit.changed': ['limit_name'],
 } as const satisfies Record<string, readonly string[]>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -44,4 +44,8 @@ export const RULES = {
   listErasures: { role: 'tenant_admin' },
   liftConfirmation: { role: 'tenant_owner' },
   useWebhooks: { role: 'tenant_reader' },
+  manageTrustedIssuers: { role: 'tenant_admin' },
+  readTrustedIssuers: { role: 'tenant_reader' },
+  addAttestation: { role: 'tenant_editor' },
+  readAttestations: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;

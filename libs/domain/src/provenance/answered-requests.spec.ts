@@ -73,6 +73,7 @@ it('says what a list of the leaves says', () => {
         path: '/attributes',
         status: null,
         evidenceId: null,
+        revoked: [],
         shown: null,
         from: 0,
         limit: 1e6,

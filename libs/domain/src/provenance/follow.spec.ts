@@ -15,6 +15,7 @@ const EVERYTHING = {
   maxBytes: 1e9,
   status: null,
   evidenceId: null,
+  revoked: [],
   shown: null,
 };
 

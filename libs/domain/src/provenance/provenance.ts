@@ -24,6 +24,8 @@ export interface ProvenanceRequest {
   status: EvidenceStatus | null;
   /** Returns only leaves that a reference to this evidence covers; null: all. */
   evidenceId: string | null;
+  /** The ids of revoked attestations: the `locator` of the evidence that they back. */
+  revoked: readonly string[];
   /** Maximum size of a page's leaves in bytes. A page has at least one leaf. */
   maxBytes: number;
 }
@@ -160,7 +162,7 @@ class Lister {
     const index = this.at++;
     if (index < this.request.from) return 'continues';
     const origin = this.origins[index]!;
-    const status = evidenceStatus(origin, cover);
+    const status = this.isRevoked(cover) ? 'revoked' : evidenceStatus(origin, cover);
     if (!this.isWanted(status, cover)) return 'continues';
     const leaf: LeafProvenance = {
       path: formatPointer(this.tokens),
@@ -184,6 +186,12 @@ class Lister {
     const { status, evidenceId } = this.request;
     if (status !== null && leafStatus !== status) return false;
     return evidenceId === null || (cover !== null && this.names(cover, evidenceId));
+  }
+
+  private isRevoked(cover: Cover | null): boolean {
+    const { revoked } = this.request;
+    if (revoked.length === 0 || cover === null) return false;
+    return cover.references.some(({ item }) => isJsonObject(item) && revoked.some((id) => id === item['locator']));
   }
 
   private names(cover: Cover, evidenceId: string): boolean {
@@ -225,4 +233,17 @@ function noSuchPath(): DomainError {
   return new DomainError('not_found', 'This version has nothing at path. Read the snapshot to see its attributes.', [
     { path: '/query/path', message: 'does not exist in this version', code: 'not_found' },
   ]);
+}
+
+/** Returns the values of a version that an attestation backs, as JSON Pointers. */
+export function backedPaths(text: string, attestationId: string): string[] {
+  const request = { text, shown: null, origins: null, path: '/attributes', from: 0, evidenceId: null };
+  const { leaves } = listProvenance({
+    ...request,
+    status: 'revoked',
+    revoked: [attestationId],
+    limit: Infinity,
+    maxBytes: Infinity,
+  });
+  return leaves.map(({ path }) => path);
 }

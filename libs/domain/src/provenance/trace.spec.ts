@@ -40,6 +40,7 @@ function leavesOf(versions: readonly JsonObject[]): readonly LeafProvenance[] {
     path: '/attributes',
     status: null,
     evidenceId: null,
+    revoked: [],
     shown: null,
     from: 0,
     limit: 1e6,
@@ -192,6 +193,7 @@ describe('paging', () => {
       path,
       status: null,
       evidenceId: null,
+      revoked: [],
       shown: null,
       from,
       limit,
@@ -330,7 +332,7 @@ test('lists the leaves of a part with their origins, as if nothing else existed'
   const shown = JSON.stringify(envelope({ attributes: { b: { c: 2 }, d: [1, 2] } }));
   const request = { text: JSON.stringify(versions[1]), shown, origins: traced(versions), path: '/attributes' };
   const page = (from: number) =>
-    listProvenance({ ...request, from, limit: 2, maxBytes: 1e6, status: null, evidenceId: null });
+    listProvenance({ ...request, from, limit: 2, maxBytes: 1e6, status: null, evidenceId: null, revoked: [] });
   const short = ({ path, sinceVersion }: LeafProvenance): string => `${path} ${sinceVersion}`;
   expect(page(0).leaves.map(short)).toEqual(['/attributes/b/c 2', '/attributes/d/0 1']);
   expect(page(page(0).next!).leaves.map(short)).toEqual(['/attributes/d/1 1']);
@@ -344,6 +346,7 @@ test('lists the leaves of a part with their origins, as if nothing else existed'
       maxBytes: 1e6,
       status: null,
       evidenceId: null,
+      revoked: [],
     }),
   ).toThrow(expect.objectContaining({ code: 'not_found' }));
 });

@@ -265,6 +265,7 @@ class Tracer {
         return;
       case 'current':
       case 'none':
+      case 'revoked':
         return;
     }
   }
@@ -280,7 +281,7 @@ function isSameEmpty(one: JsonValue, other: JsonValue): boolean {
   return areContainers && !isBranch(one) && !isBranch(other) && Array.isArray(one) === Array.isArray(other);
 }
 
-export const EVIDENCE_STATUSES = ['current', 'carried', 'missing', 'none'] as const;
+export const EVIDENCE_STATUSES = ['current', 'carried', 'missing', 'none', 'revoked'] as const;
 /** The state of a leaf's evidence (docs/provenance.md). */
 export type EvidenceStatus = (typeof EVIDENCE_STATUSES)[number];
 

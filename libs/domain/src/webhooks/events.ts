@@ -26,6 +26,7 @@ export const EVENT_TYPES = [
   'erasure.requested',
   'subject.erased',
   'shared.snapshot.created',
+  'evidence.revoked',
   'grant.requested',
   'grant.created',
   'grant.changed',
@@ -51,15 +52,17 @@ type DataOf<Type extends string> = Type extends 'identity.snapshot.created'
           ? ReturnType<typeof erasureRequestedData>
           : Type extends 'subject.erased'
             ? ReturnType<typeof subjectErasedData>
-            : Type extends 'tenant.change_requested'
-              ? ReturnType<typeof changeRequestedData>
-              : Type extends 'grant.requested'
-                ? ReturnType<typeof grantRequestedData>
-                : Type extends `grant.${string}`
-                  ? ReturnType<typeof grantData>
-                  : Type extends typeof TEST_EVENT_TYPE
-                    ? { subscription_id: string }
-                    : never;
+            : Type extends 'evidence.revoked'
+              ? ReturnType<typeof evidenceRevokedData>
+              : Type extends 'tenant.change_requested'
+                ? ReturnType<typeof changeRequestedData>
+                : Type extends 'grant.requested'
+                  ? ReturnType<typeof grantRequestedData>
+                  : Type extends `grant.${string}`
+                    ? ReturnType<typeof grantData>
+                    : Type extends typeof TEST_EVENT_TYPE
+                      ? { subscription_id: string }
+                      : never;
 
 /** Maps each event type to its `data` (contract, "Events"). It never contains attributes or free text. */
 export type EventData = { [Type in EventType | typeof TEST_EVENT_TYPE]: DataOf<Type> };
@@ -290,6 +293,27 @@ export function erasureRequestedData(erasure: {
     versions: erasure.versions,
     requested_by: erasure.requestedBy,
     confirm_by: erasure.confirmBy.toISOString(),
+  };
+}
+
+/** Builds `data` of `evidence.revoked`. */
+export function evidenceRevokedData(revoked: {
+  ownerTenantId: string;
+  subjectType: string;
+  subjectId: string;
+  snapshotId: string;
+  snapshotVersion: number;
+  /** With its prefix. */
+  attestationId: string;
+  revokedAt: Date;
+}) {
+  return {
+    owner_tenant_id: revoked.ownerTenantId,
+    subject: { subject_type: revoked.subjectType, subject_id: revoked.subjectId },
+    snapshot_id: revoked.snapshotId,
+    snapshot_version: revoked.snapshotVersion,
+    attestation_id: revoked.attestationId,
+    revoked_at: revoked.revokedAt.toISOString(),
   };
 }
 

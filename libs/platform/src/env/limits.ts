@@ -169,6 +169,22 @@ export const CAPS = {
     reason: 'global reads of each subject look among them for one that the caller may use',
     remedy: 'Revoke a grant on all subjects',
   },
+  trusted_issuers_per_tenant: {
+    variable: 'MAX_TRUSTED_ISSUERS_PER_TENANT',
+    default: 100,
+    scope: 'tenant',
+    counts: 'issuers whose credentials a tenant accepts as evidence',
+    reason: 'an administrator has to know each',
+    remedy: 'Remove a trusted issuer',
+  },
+  attestations_per_tenant: {
+    variable: 'MAX_ATTESTATIONS_PER_TENANT',
+    default: 10_000,
+    scope: 'tenant',
+    counts: 'attestations of a tenant that are neither expired nor revoked',
+    reason: 'the status of each is asked every hour',
+    remedy: 'Wait until attestations expire',
+  },
   idempotency_keys_per_day: {
     variable: 'MAX_IDEMPOTENCY_KEYS_PER_DAY',
     default: 100_000,

@@ -71,6 +71,9 @@ const TAGS = {
     'Proofs that stored facts have not changed: signed checkpoints, hash tiles, and the place of each fact in ' +
     'the log. See [/docs/log](/docs/log).',
   Records: 'Disclosures of versions to other tenants, and the audit records of changes in a tenant.',
+  Attestations:
+    'Credentials of others as evidence: the issuers that a tenant trusts, and the credentials that the service verified. ' +
+    'See [/docs/how-to/attestations](/docs/how-to/attestations).',
   'Transfer offers': 'Hands the ownership of a tenant to another principal, if both agree.',
 };
 

@@ -8,7 +8,7 @@ import {
   type SubjectRef,
 } from '@iss/domain';
 import type { Request } from 'express';
-import { PRINCIPAL_ID, TENANT_ID } from '@iss/contract';
+import { ISSUER, PRINCIPAL_ID, TENANT_ID } from '@iss/contract';
 
 function parameter(context: ExecutionContext, name: string): string {
   const value = context.switchToHttp().getRequest<Request>().params[name];
@@ -100,4 +100,13 @@ export const PrincipalIdParam = createParamDecorator((_: unknown, context: Execu
       : problem('principal_id', 'must be oidc:{project_id}#{user_id}, percent-encoded (":" as %3A, "#" as %23)'),
   );
   return principalId;
+});
+
+/** Injects `issuer` from the path, decoded. */
+export const IssuerParam = createParamDecorator((_: unknown, context: ExecutionContext): string => {
+  const issuer = parameter(context, 'issuer');
+  const isIssuer = ISSUER.test(issuer) && URL.canParse(issuer);
+  const message = 'must be an https URL without query and fragment, percent-encoded (":" as %3A, "/" as %2F)';
+  requireParameter(isIssuer ? [] : problem('issuer', message));
+  return issuer;
 });

@@ -10,11 +10,12 @@ const STATUSES = [
   'carried',
   'missing',
   'none',
+  'revoked',
 ] as const satisfies readonly api.ProvedLeaf['evidence_status'][];
 
 export const blame = defineList({
   about:
-    'The service reports this provenance, and iss does not verify it. The evidence of a value is current, carried (older than the value), missing (removed) or none (never named).',
+    'The service reports this provenance, and iss does not verify it. The evidence of a value is current, carried (older than the value), missing (removed), none (never named) or revoked (by the issuer of a credential).',
   arguments: {
     subject: VERSIONED_SUBJECT,
     path: {

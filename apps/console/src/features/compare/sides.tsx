@@ -169,7 +169,7 @@ function Head({
 }
 
 /** From worst to best. */
-const STATUSES = ['missing', 'none', 'carried', 'current'] as const;
+const STATUSES = ['revoked', 'missing', 'none', 'carried', 'current'] as const;
 
 function Evidence({
   change,

@@ -45,6 +45,7 @@ export const TEXT = {
     carried: 'evidence is outdated',
     missing: 'evidence is missing',
     none: 'no evidence',
+    revoked: 'evidence was revoked',
   },
   refs: (id: string, type: string) => `${id} · ${type}`,
   was: 'before:',

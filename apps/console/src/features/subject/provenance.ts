@@ -12,6 +12,7 @@ export const STATUS_TONES: Readonly<Record<api.ProvedLeaf['evidence_status'], To
   carried: 'warn',
   missing: 'bad',
   none: 'plain',
+  revoked: 'bad',
 };
 
 const LEAVES = 1_000;

@@ -25,8 +25,8 @@ const MAX_SHOWN = 600;
 
 type Status = api.ProvedLeaf['evidence_status'];
 
-const MARKS: Readonly<Record<Status, string>> = { current: '✓', carried: '↷', missing: '✗', none: '–' };
-const STATUSES: readonly Status[] = ['current', 'carried', 'missing', 'none'];
+const MARKS: Readonly<Record<Status, string>> = { current: '✓', carried: '↷', missing: '✗', none: '–', revoked: '⊘' };
+const STATUSES: readonly Status[] = ['current', 'carried', 'missing', 'none', 'revoked'];
 
 /** Lists the values of the verified content, with the origin and evidence that the service states. */
 export function Values({ content: { snapshot, leaves }, hasProvenance }: { content: Content; hasProvenance: boolean }) {
@@ -90,7 +90,7 @@ function Filter({
   const { search, set } = useFilters();
   const { find = '', status } = search;
   const counts = useMemo(() => {
-    const found = { current: 0, carried: 0, missing: 0, none: 0 };
+    const found = { current: 0, carried: 0, missing: 0, none: 0, revoked: 0 };
     for (const { evidence_status: one } of byPath.values()) found[one]++;
     return found;
   }, [byPath]);

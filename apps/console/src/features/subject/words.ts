@@ -104,12 +104,14 @@ export const TEXT = {
     carried: 'Outdated evidence',
     missing: 'Missing',
     none: 'None',
+    revoked: 'Revoked',
   } satisfies Record<EvidenceStatus, string>,
   statusTexts: {
     current: 'the evidence covers the current value',
     carried: 'the value changed, but its evidence covers the previous value',
     missing: 'the value names evidence that this version does not contain',
     none: 'no evidence is named for the value',
+    revoked: 'a credential that backs the value was revoked by its issuer',
   } satisfies Record<EvidenceStatus, string>,
   count: (shown: number, all: number) =>
     shown === all ? `${all.toLocaleString()} values` : `${shown.toLocaleString()} of ${all.toLocaleString()} values`,

@@ -39,6 +39,10 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'refresh_request.fulfilled': 'Refresh request fulfilled',
   'refresh_request.declined': 'Refresh request declined',
   'refresh_request.cancelled': 'Refresh request cancelled',
+  'trusted_issuer.added': 'Trusted issuer added',
+  'trusted_issuer.changed': 'Trusted issuer changed',
+  'trusted_issuer.removed': 'Trusted issuer removed',
+  'attestation.added': 'Attestation added',
   'limit.changed': 'Limit changed by the operator',
 };
 

@@ -17,6 +17,7 @@ export const EVENTS: readonly (readonly [group: string, types: readonly (readonl
       ['erasure.requested', 'An erasure waits for confirmation.'],
       ['tenant.change_requested', 'Switching a confirmation off was requested.'],
       ['subject.erased', 'Versions were erased, of own or shared subjects.'],
+      ['evidence.revoked', 'Evidence was revoked, of own or shared subjects.'],
     ],
   ],
   [

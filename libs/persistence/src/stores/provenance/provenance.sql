@@ -4,6 +4,9 @@
 -- fragment: version
 @snapshot_columns(snapshot?, @text_if_small),
   @origins,
+  ARRAY(SELECT 'att_' || u.attestation_id FROM attestation_uses u
+         CROSS JOIN LATERAL (SELECT a.status FROM attestations a WHERE a.attestation_id = u.attestation_id LIMIT 1) a
+         WHERE u.subject_key = r.subject_key AND a.status = 'revoked' ORDER BY u.attestation_id) AS revoked,
   (SELECT er.erasure_id::text FROM erasures er WHERE er.subject_key = r.subject_key AND (er.status = 'erased') IS TRUE
     ORDER BY (-er.erasure_id) LIMIT 1) AS "lastErasure"
 

@@ -15,12 +15,14 @@ export interface ProvenanceRead {
   snapshot: SnapshotRow | null;
   /** Encoded by `encodeOrigins`; null for a first version, and if they are unknown. */
   origins: Buffer | null;
+  /** The ids of revoked attestations that versions of the subject name as evidence. */
+  revoked: readonly string[];
   /** Identifies the newest erasure of any of the subject's versions; null if there is none. */
   lastErasure: string | null;
 }
 
 /** The version that a direct write follows. */
-export interface ParentRead extends Omit<ProvenanceRead, 'disclosure' | 'lastErasure'> {
+export interface ParentRead extends Omit<ProvenanceRead, 'disclosure' | 'revoked' | 'lastErasure'> {
   /** The evidence that the tenant demands. */
   evidencePolicy: EvidencePolicy;
 }

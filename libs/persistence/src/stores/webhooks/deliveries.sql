@@ -6,12 +6,13 @@ CROSS JOIN LATERAL (SELECT s.target_url FROM webhook_subscriptions s
 -- fragment: may_know
 -- True if the tenant of delivery `d` may know of the event now. For an event about another tenant's subject, it needs a current
 -- right. This is checked for each attempt, whenever the event was created.
-CASE d.event_type WHEN 'shared.snapshot.created' THEN (
+CASE WHEN d.event_type IN ('shared.snapshot.created', 'evidence.revoked') THEN (
        SELECT true FROM outbox_events o
         CROSS JOIN LATERAL (SELECT n.subject_key FROM snapshots n WHERE n.snapshot_id = o.snapshot_id LIMIT 1) n
         CROSS JOIN LATERAL (SELECT s.subject_key, s.owner_tenant_id FROM subjects s
                              WHERE s.subject_key = n.subject_key LIMIT 1) s
-        WHERE o.event_id = d.event_id AND (@scopes_followed_by(d.tenant_id)) && ARRAY[@scopes(followShared)] LIMIT 1) IS TRUE
+        WHERE o.event_id = d.event_id
+          AND (s.owner_tenant_id = d.tenant_id OR (@scopes_followed_by(d.tenant_id)) && ARRAY[@scopes(followShared)]) LIMIT 1) IS TRUE
        ELSE true END
 
 -- fragment: is_sent

@@ -103,7 +103,7 @@ export class ProvenanceService {
     const [listVersion, from = 0] = request.after ?? [];
     // A list continues in the version with which it began, even if newer versions are written meanwhile.
     const version = listVersion === undefined ? await this.versionOf(reader, subject, request.of) : Number(listVersion);
-    const { facts, disclosure, lastErasure, ...read } = await this.provenance.read(reader, subject, version);
+    const { facts, disclosure, revoked, lastErasure, ...read } = await this.provenance.read(reader, subject, version);
     const { snapshot: row, origins: storedOrigins } = read;
     const visible = this.access.require(reader, facts, RULES.readLineage);
     if (row === null) throw await this.unknown(reader, subject, version, facts.ownsSubject);
@@ -114,7 +114,7 @@ export class ProvenanceService {
     if (erasure !== null || pages?.lastErasure !== lastErasure) this.cache.delete(row.snapshotId);
     const snapshot = requireContent(row);
     const { path, status, evidenceId, limit } = request;
-    const asked = JSON.stringify([path, status, evidenceId, from, limit, visible]);
+    const asked = JSON.stringify([path, status, evidenceId, from, limit, visible, revoked]);
     const known = this.cache.get(snapshot.snapshotId)?.pages.get(asked);
     if (known !== undefined) return { snapshot, ...known };
 
@@ -128,6 +128,7 @@ export class ProvenanceService {
       path,
       status,
       evidenceId,
+      revoked,
       from: Number(from),
       limit,
       maxBytes: PAGE_BYTES,

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Acting, type Actor, DomainError, requireAccess, RULES } from '@iss/domain';
+import {
+  type AttestationRecord,
+  AttestationStore,
+  type Page,
+  type PageRequest,
+  TrustedIssuerStore,
+} from '@iss/persistence';
+import { AttestationProblem, issuerOf, type KeyBinding, verifyCredential } from '@iss/platform/attestations';
+import { Injectable } from '@nestjs/common';
+
+export interface SentCredential {
+  credential: string;
+  keyBinding: KeyBinding | null;
+  /** How long to wait for its status. */
+  waitSeconds: number;
+}
+
+const POLL_MS = 200;
+
+/** Verifies credentials of others, so that they can be evidence. */
+@Injectable()
+export class AttestationService {
+  constructor(
+    private readonly issuers: TrustedIssuerStore,
+    private readonly attestations: AttestationStore,
+  ) {}
+
+  /**
+   * Verifies a credential and stores what it is. The worker reads its status. Throws `forbidden`, `limit_reached`, or
+   * `validation_error` that says what is wrong with the credential.
+   */
+  async add(acting: Acting, { credential, keyBinding, waitSeconds }: SentCredential): Promise<AttestationRecord> {
+    const deadlineMs = performance.now() + waitSeconds * 1000;
+    const { issuer, vct, digest, hasKeyBinding, expiresAt, status } = await this.verify(acting, credential, keyBinding);
+    const attestationId = randomUUID();
+    let added = await this.attestations.add(acting, {
+      ...{ attestationId, tenantId: acting.tenantId, issuer, vct, digest, hasKeyBinding, expiresAt },
+      ...{ statusUri: status?.uri ?? null, statusIdx: status?.idx ?? null },
+    });
+    while (added.status === 'pending' && performance.now() < deadlineMs) {
+      await wait(POLL_MS);
+      added = await this.find(acting, attestationId);
+    }
+    return added;
+  }
+
+  /** Returns an attestation. Throws `forbidden` or `not_found`. */
+  async find(actor: Actor, attestationId: string): Promise<AttestationRecord> {
+    const { facts, attestation } = await this.attestations.find(actor, attestationId);
+    requireAccess(facts, RULES.readAttestations);
+    if (attestation !== null) return attestation;
+    throw new DomainError('not_found', 'The tenant has no such attestation. List its attestations for their ids.');
+  }
+
+  async list(actor: Actor, request: PageRequest): Promise<Page<AttestationRecord>> {
+    const { facts, page } = await this.attestations.list(actor, request);
+    requireAccess(facts, RULES.readAttestations);
+    return page;
+  }
+
+  private async verify(actor: Actor, credential: string, keyBinding: KeyBinding | null) {
+    // Access is decided before anything is said about the credential. No issuer has an empty name.
+    const { facts, trusted } = await this.issuers.find(actor, namedIssuer(credential));
+    requireAccess(facts, RULES.addAttestation);
+    try {
+      const issuer = issuerOf(credential);
+      if (trusted === null)
+        throw new AttestationProblem('untrusted_issuer', 'is of an issuer that the tenant does not trust');
+      const keys = { issuer, jwks: [...trusted.keys], roots: trusted.roots };
+      const verified = await verifyCredential(credential, keys, keyBinding, new Date());
+      if (trusted.vcts.includes(verified.vct)) return verified;
+      throw new AttestationProblem('untrusted_issuer', 'is of a type for which the tenant does not trust the issuer');
+    } catch (error) {
+      if (!(error instanceof AttestationProblem)) throw error;
+      const { code, message } = error;
+      const path = code === 'invalid_key_binding' ? '/key_binding' : '/credential';
+      throw new DomainError('validation_error', `The credential ${message}.`, [{ path, message, code }]);
+    }
+  }
+}
+
+/** Returns the issuer that a credential names; an empty text if it names none. */
+function namedIssuer(credential: string): string {
+  try {
+    return issuerOf(credential);
+  } catch {
+    return '';
+  }
+}

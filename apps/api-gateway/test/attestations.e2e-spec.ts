@@ -1,0 +1,74 @@
+import { EXAMPLE_CREDENTIAL } from '@iss/contract';
+import { GrantWorld } from './grant-world';
+
+jest.setTimeout(60_000);
+
+const { issuer, vct, key, text, digest } = EXAMPLE_CREDENTIAL;
+const TRUSTED = `/v1/tenants/acme/trusted-issuers/${encodeURIComponent(issuer)}`;
+const ATTESTATIONS = '/v1/tenants/acme/attestations';
+
+let world: GrantWorld;
+beforeAll(async () => {
+  world = await GrantWorld.open();
+});
+afterAll(() => world?.close());
+
+const trust = (body: object) => world.gateway.as('alice', 'put', TRUSTED).send(body);
+const add = (body: object = { credential: text }) => world.gateway.as('alice', 'post', ATTESTATIONS).send(body);
+
+it('is evidence that the issuer of a credential says so, without its text', async () => {
+  await trust({ vcts: [vct], keys: [key] }).expect(200);
+  const { body } = await add().expect(201);
+  expect(body).toMatchObject({ issuer, vct, digest, status: 'none', has_key_binding: false });
+  expect(body.evidence).toEqual({
+    evidence_id: body.attestation_id,
+    evidence_type: 'attestation',
+    source: issuer,
+    captured_at: body.verified_at,
+    hash: { alg: 'sha-256', value: digest },
+    locator: body.attestation_id,
+  });
+  const found = await world.gateway.as('alice', 'get', `${ATTESTATIONS}/${body.attestation_id}`).expect(200);
+  expect(found.body).toEqual(body);
+  const { rows } = await world.superuser.query('SELECT row_to_json(a)::text AS row FROM attestations a');
+  for (const { row } of rows) expect(row).not.toMatch(/legal_name|Acme Corporation|eyJ/);
+});
+
+it('refuses a credential of an issuer, or of a type, that the tenant does not trust', async () => {
+  const refused = async (code: string): Promise<void> => {
+    const { body } = await add().expect(400);
+    expect(body.error.details).toEqual([expect.objectContaining({ path: '/credential', code })]);
+  };
+  await trust({ vcts: ['https://registry.example/another'], keys: [key] }).expect(200);
+  await refused('untrusted_issuer');
+  await trust({ vcts: [vct], keys: [{ ...key, x: key.y, y: key.x }] }).expect(400);
+  await world.gateway.as('alice', 'delete', TRUSTED).expect(204);
+  await refused('untrusted_issuer');
+  await world.gateway.as('alice', 'delete', TRUSTED).expect(404);
+});
+
+it.each([
+  ['/keys/0', { vcts: [vct], keys: [{ ...key, d: 'secret' }] }],
+  ['/keys/0', { vcts: [vct], keys: [{ kty: 'oct', k: 'AAAA' }] }],
+  ['/roots/0', { vcts: [vct], roots: ['no certificate'] }],
+  ['/keys', { vcts: [vct] }],
+  ['/vcts', { vcts: [], keys: [key] }],
+  ['/vcts/0', { vcts: [7], keys: [key] }],
+  ['/keys', { vcts: [vct], keys: Array.from({ length: 21 }, () => key) }],
+])('names %s of an entry that is not valid', async (path, body) => {
+  const { body: answer } = await trust(body).expect(400);
+  expect(answer.error.details).toEqual([expect.objectContaining({ path })]);
+});
+
+it('says what is wrong with a credential or its key binding', async () => {
+  await trust({ vcts: [vct], keys: [key] }).expect(200);
+  for (const [path, body] of [
+    ['/credential', { credential: 'eyJ' }],
+    ['/credential', { credential: `${text}WyJhIiwiYiIsMV0~` }],
+    ['/key_binding', { credential: text, key_binding: { nonce: 'n', audience: 'a' } }],
+    ['/key_binding/nonce', { credential: text, key_binding: { audience: 'a' } }],
+  ] as const) {
+    const { body: answer } = await add(body).expect(400);
+    expect(answer.error.details).toEqual([expect.objectContaining({ path })]);
+  }
+});
