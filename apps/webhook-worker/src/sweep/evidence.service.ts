@@ -56,7 +56,7 @@ async function readList(evidence: EvidenceStore, client: WebhookClient, list: Du
   }
 }
 
-/** Returns what the tenant is told; null for an error of the service itself. */
+/** Returns the sentence for the tenant; null for an error of the service itself. */
 function problemOf(error: unknown): string | null {
   if (error instanceof AttestationProblem) return `The status list ${error.message}.`;
   return error instanceof DeliveryFailure || error instanceof DomainError ? error.message : null;

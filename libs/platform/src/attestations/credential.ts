@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@iss/domain';
 import { AttestationProblem } from './attestation-problem';
 import { type IssuerKeys, readPart, requireValidTime, verifyToken, verifyWith } from './trusted-issuer';
 
-/** What the holder must have signed: that it presents the credential here and now. */
+/** The nonce and audience that the holder must have signed, which proves a presentation at this time and place. */
 export interface KeyBinding {
   nonce: string;
   audience: string;

@@ -23,7 +23,7 @@ export interface AttestationListRef {
 export interface DueList extends AttestationListRef {
   /** The newest list seen, by the clock of its issuer. */
   issuedAt: Date | null;
-  /** Null if the tenant trusts the issuer no more. */
+  /** Null if the tenant no longer trusts the issuer. */
   trusted: { keys: readonly JsonObject[]; roots: readonly string[] } | null;
 }
 
