@@ -44,7 +44,7 @@ async function publish(statuses: readonly number[], issuedAt: number, uri: strin
   receiver.always({ status: 200, body: await sign({ iss: ISSUER, sub: uri, iat: issuedAt, status_list }) });
 }
 
-async function addAttestation(uri: string, idx: number): Promise<string> {
+async function createAttestation(uri: string, idx: number): Promise<string> {
   const id = randomUUID();
   await superuser.query(
     `INSERT INTO attestations (attestation_id, tenant_id, issuer, vct, digest, has_key_binding, added_by, status, status_uri, status_idx)
@@ -122,7 +122,7 @@ it('reads the status, flags revoked evidence, asks the owner, and tells those wh
   const worker = await workers.start();
   const uri = `${receiver.url}/list`;
   await publish([0, 2, 0, 0], NOW, uri);
-  const [first, second] = [await addAttestation(uri, 0), await addAttestation(uri, 1)];
+  const [first, second] = [await createAttestation(uri, 0), await createAttestation(uri, 1)];
   await settled(first, 'valid');
   await settled(second, 'suspended');
 
@@ -183,10 +183,10 @@ it('never asks a private address, and says so', async () => {
   const worker = await workers.start({ WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' });
   const before = receiver.requests.length;
   const { port } = new URL(receiver.url);
-  const plain = await addAttestation(`http://registry.example/list`, 0);
+  const plain = await createAttestation(`http://registry.example/list`, 0);
   await settled(plain, 'pending', /not an https URL/);
   for (const host of ['127.0.0.1', '169.254.169.254', '[::1]']) {
-    const id = await addAttestation(`https://${host}:${port}/list`, 0);
+    const id = await createAttestation(`https://${host}:${port}/list`, 0);
     await settled(id, 'pending', /not public/);
   }
   expect(receiver.requests).toHaveLength(before);
@@ -196,10 +196,10 @@ it('never asks a private address, and says so', async () => {
 it('does not read more than a list may have', async () => {
   const worker = await workers.start();
   receiver.always({ status: 200, body: Buffer.alloc(4 * 1024 * 1024 + 1) });
-  const large = await addAttestation(`${receiver.url}/large`, 0);
+  const large = await createAttestation(`${receiver.url}/large`, 0);
   await settled(large, 'pending', /longer than/);
   receiver.always({ status: 302, headers: { location: `${receiver.url}/list` } });
-  const moved = await addAttestation(`${receiver.url}/moved`, 0);
+  const moved = await createAttestation(`${receiver.url}/moved`, 0);
   await settled(moved, 'pending', /status of the response is 302/);
   await worker.stop();
 });

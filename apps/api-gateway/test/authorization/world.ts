@@ -183,7 +183,7 @@ export class World {
     return { params: { issuer } };
   }
 
-  async addAttestation(): Promise<Prepared> {
+  async createAttestation(): Promise<Prepared> {
     const attestationId = randomUUID();
     await this.sql.query(
       `INSERT INTO attestations (attestation_id, tenant_id, issuer, vct, digest, has_key_binding, added_by, status)
@@ -477,7 +477,7 @@ export const FIXTURES = {
     await world.addTrustedIssuer();
     return { body: { credential: EXAMPLE_CREDENTIAL.text } };
   },
-  attestation: (world) => world.addAttestation(),
+  attestation: (world) => world.createAttestation(),
 } as const satisfies Record<string, Prepare>;
 
 export type Fixture = keyof typeof FIXTURES;

@@ -83,13 +83,6 @@ export type AccessibleSubjectPage = PageEnd & {
   items: Array<AccessibleSubject>;
 };
 
-export type AddAttestationBody = {
-  /** An SD-JWT VC in compact form, with disclosures, and with a key binding if `key_binding` is sent. */
-  credential: string;
-  /** The nonce and audience that the holder must have signed in the last 300 seconds. */
-  key_binding?: { nonce: string; audience: string; [key: string]: unknown } | null;
-};
-
 export type AppliedUpdate = {
   /** The id of the snapshot. */
   snapshot_id: string;
@@ -440,6 +433,19 @@ export type ConsistencyProof = {
   to: number;
   /** RFC 6962, section 2.1.2; each hash in base64. */
   proof: Array<string>;
+};
+
+export type CreateAttestationBody = {
+  /** An SD-JWT VC in compact form, with disclosures, and with a key binding if `key_binding` is sent. */
+  credential: string;
+  /** The nonce and audience that the holder must have signed in the last 300 seconds. */
+  key_binding?: {
+    /** The nonce of the key binding. */
+    nonce: string;
+    /** The audience of the key binding. */
+    audience: string;
+    [key: string]: unknown;
+  } | null;
 };
 
 export type CreateGrantBody = (
@@ -3348,7 +3354,7 @@ export type Operations = {
         /** Seconds to wait until the status of the credential is read. */
         wait?: string;
       };
-      body: AddAttestationBody;
+      body: CreateAttestationBody;
       answer: Attestation;
     };
     '/v1/webhook-subscriptions': {

@@ -1,4 +1,12 @@
-import { anyText, ATTESTATION_EVIDENCE, ATTESTATION_STATUSES, attestationIdOf, objectOf, RULES } from '@iss/domain';
+import {
+  anyText,
+  ATTESTATION_EVIDENCE,
+  ATTESTATION_STATUSES,
+  attestationIdOf,
+  described,
+  objectOf,
+  RULES,
+} from '@iss/domain';
 import { field, withMembers } from '../describe/field';
 import { count, flag, hash, issuer, line, logWait, oneOf, principalId, tenantId, text, time } from '../describe/fields';
 import { EXAMPLE_IDS } from '../describe/example-ids';
@@ -53,25 +61,33 @@ export const Attestation = view('Attestation', {
 export type Attestation = ViewOf<typeof Attestation>;
 
 /** Body of `POST …/attestations`. */
-export const AddAttestationBody = body(
-  'AddAttestationBody',
+export const CreateAttestationBody = body(
+  'CreateAttestationBody',
   {
     credential: line(65_536)
       .described('An SD-JWT VC in compact form, with disclosures, and with a key binding if `key_binding` is sent.')
       .example(EXAMPLE_CREDENTIAL.text),
-    key_binding: withMembers(field(objectOf({ nonce: anyText, audience: anyText })), ['nonce', 'audience'])
+    key_binding: withMembers(
+      field(
+        objectOf({
+          nonce: described('The nonce of the key binding.', anyText),
+          audience: described('The audience of the key binding.', anyText),
+        }),
+      ),
+      ['nonce', 'audience'],
+    )
       .optional()
       .described('The nonce and audience that the holder must have signed in the last 300 seconds.')
       .example({ nonce: 'n-0S6_WzA2Mj', audience: 'https://identity.example.com' }),
   },
   { extract: { value: { credential: EXAMPLE_CREDENTIAL.text } } },
 );
-export type AddAttestationBody = SentOf<typeof AddAttestationBody>;
+export type CreateAttestationBody = SentOf<typeof CreateAttestationBody>;
 
-export const AddAttestationQuery = query({
+export const CreateAttestationQuery = query({
   wait: logWait.described('Seconds to wait until the status of the credential is read.').example('10'),
 });
-export type AddAttestationQuery = SentOf<typeof AddAttestationQuery>;
+export type CreateAttestationQuery = SentOf<typeof CreateAttestationQuery>;
 
 const attestationIdValue = EXAMPLE_IDS.attestation_id;
 const verifiedAt = new Date('2026-01-15T10:00:00Z');
@@ -103,12 +119,12 @@ const attestationAnswer = (description: string): Answer =>
   answer(description, Attestation, Attestation.of(ATTESTATION));
 
 export const ATTESTATIONS = operations('Attestations', '/v1/tenants/{tenant_id}/attestations', {
-  addAttestation: {
+  createAttestation: {
     route: 'POST ',
     summary: 'Verify a credential, and add it as evidence',
-    who: RULES.addAttestation,
-    body: AddAttestationBody,
-    query: AddAttestationQuery,
+    who: RULES.createAttestation,
+    body: CreateAttestationBody,
+    query: CreateAttestationQuery,
     description:
       'The issuer must be trusted for the type of the credential. Signature, times, disclosures and key binding are ' +
       'verified (400 otherwise). The worker then reads the status list, and repeats it every hour. Only the digest of the ' +

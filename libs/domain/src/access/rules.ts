@@ -46,6 +46,6 @@ export const RULES = {
   useWebhooks: { role: 'tenant_reader' },
   manageTrustedIssuers: { role: 'tenant_admin' },
   readTrustedIssuers: { role: 'tenant_reader' },
-  addAttestation: { role: 'tenant_editor' },
+  createAttestation: { role: 'tenant_editor' },
   readAttestations: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;

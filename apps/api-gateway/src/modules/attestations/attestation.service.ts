@@ -64,7 +64,7 @@ export class AttestationService {
   private async verify(actor: Actor, credential: string, keyBinding: KeyBinding | null) {
     // Access is decided before anything is said about the credential. No issuer has an empty name.
     const { facts, trusted } = await this.issuers.find(actor, namedIssuer(credential));
-    requireAccess(facts, RULES.addAttestation);
+    requireAccess(facts, RULES.createAttestation);
     try {
       const issuer = issuerOf(credential);
       if (trusted === null)

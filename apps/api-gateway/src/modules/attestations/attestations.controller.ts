@@ -1,8 +1,8 @@
 import { ATTESTATION_EVIDENCE, ATTESTATION_PREFIX, type Acting, type Actor } from '@iss/domain';
 import { Controller } from '@nestjs/common';
 import {
-  AddAttestationBody,
-  AddAttestationQuery,
+  CreateAttestationBody,
+  CreateAttestationQuery,
   Attestation,
   ATTESTATIONS,
   type ItemPage,
@@ -53,11 +53,11 @@ export class AttestationsController {
     await this.issuers.remove(acting, issuer);
   }
 
-  @Operation(ATTESTATIONS.addAttestation)
-  async addAttestation(
+  @Operation(ATTESTATIONS.createAttestation)
+  async createAttestation(
     @ActorParam() acting: Acting,
-    @QueryOf() { wait }: AddAttestationQuery,
-    @JsonBody() { credential, key_binding }: AddAttestationBody,
+    @QueryOf() { wait }: CreateAttestationQuery,
+    @JsonBody() { credential, key_binding }: CreateAttestationBody,
   ): Promise<Attestation> {
     const sent = { credential, keyBinding: key_binding ?? null, waitSeconds: Number(wait ?? 0) };
     return Attestation.of(recordOf(await this.attestations.add(acting, sent)));

@@ -9,6 +9,15 @@ constraint archive_packs_state_check of archive_packs: CHECKstate=ANYARRAY['writ
 constraint archive_packs_texts_check of archive_packs: CHECKtexts>=0
 constraint archive_packs_used of archive_packs: CHECKtexts=0ORstate='verified'::text
 constraint archive_progress_pkey of archive_progress: PRIMARYKEYtenant_id
+constraint attestation_lists_pkey of attestation_lists: PRIMARYKEYlist_id
+constraint attestation_lists_tenant_id_issuer_uri_key of attestation_lists: UNIQUEtenant_id,issuer,uri
+constraint attestation_uses_attestation_id_fkey of attestation_uses: FOREIGNKEYattestation_idREFERENCESattestationsattestation_id
+constraint attestation_uses_pkey of attestation_uses: PRIMARYKEYsubject_key,attestation_id
+constraint attestations_digest_check of attestations: CHECKoctet_lengthdigest=32
+constraint attestations_list of attestations: CHECKstatus='none'::text=status_uriISNULLANDstatus_uriISNULL=status_idxISNULL
+constraint attestations_pkey of attestations: PRIMARYKEYattestation_id
+constraint attestations_status of attestations: CHECKstatus=ANYARRAY['none'::text,'pending'::text,'valid'::text,'suspended'::text,'revoked'::text,'other'::text]
+constraint attestations_tenant_id_fkey of attestations: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint audit_places_pkey of audit_places: PRIMARYKEYtenant_id
 constraint claimed_types_claimed_type_check of claimed_types: CHECKclaimed_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
 constraint claimed_types_pkey of claimed_types: PRIMARYKEYprincipal_id
@@ -31,6 +40,7 @@ constraint erasures_public_id_key of erasures: UNIQUEpublic_id
 constraint erasures_status_check of erasures: CHECKstatus=ANYARRAY['pending'::text,'erased'::text,'cancelled'::text,'expired'::text]
 constraint erasures_two_people of erasures: CHECKconfirmed_by<>requested_by
 constraint erasures_versions_check of erasures: CHECKcardinalityversions>0
+constraint evidence_waiting_pkey of evidence_waiting: PRIMARYKEYwaiting_id
 constraint grant_changes_from_scopes_check of grant_changes: CHECKcardinalityfrom_scopes>0
 constraint grant_changes_paths of grant_changes: CHECKcardinalitypaths>0ANDcardinalityfrom_paths>0
 constraint grant_changes_pkey of grant_changes: PRIMARYKEYgrant_change_id
@@ -169,6 +179,8 @@ constraint tenants_slug_key of tenants: UNIQUEslug
 constraint transfer_offers_pkey of transfer_offers: PRIMARYKEYoffer_id
 constraint transfer_offers_status_check of transfer_offers: CHECKstatus=ANYARRAY['pending'::text,'accepted'::text,'declined'::text,'cancelled'::text,'expired'::text]
 constraint transfer_offers_tenant_id_fkey of transfer_offers: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+constraint trusted_issuers_pkey of trusted_issuers: PRIMARYKEYtenant_id,issuer
+constraint trusted_issuers_tenant_id_fkey of trusted_issuers: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint updates_change_kind of updates: CHECKchange_kind=ANYARRAY['change'::text,'correction'::text]
 constraint updates_erased_check of updates: CHECKpatch_opsISNULL=erasure_idISNOTNULL
 constraint updates_pkey of updates: PRIMARYKEYupdate_id
@@ -181,6 +193,7 @@ constraint webhook_subscriptions_status_check of webhook_subscriptions: CHECKsta
 constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 function announce_first_log_keys (vkeys text[]): plpgsql as its owner search_path=pg_catalog, pg_temp 68e9bc1905cc1968 for iss_app, iss_worker
 function archive_texts (pack uuid, keys bigint[], versions integer[], offsets integer[], lengths integer[], hashes bytea[]): plpgsql as its owner search_path=pg_catalog, pg_temp 0932e405f5dc7126 for iss_app, iss_worker
+function audit_attestation (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 4f100922e074a682 for PUBLIC
 function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
 function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
 function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC
@@ -189,9 +202,10 @@ function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 5
 function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 8ca6c8d051ae61c8 for PUBLIC
 function audit_refresh_requests (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 35994cf09ee4aadd for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp fbdb0dbba78d8333 for PUBLIC
-function audit_target_id (target jsonb): plpgsql 26129de46cf016f0 for PUBLIC
+function audit_target_id (target jsonb): plpgsql 3ce0340e4708d111 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
+function audit_trusted_issuer (): plpgsql as its owner search_path=pg_catalog, pg_temp e66d4459a4d60037 for PUBLIC
 function complete_grant_change (): plpgsql search_path=pg_catalog, pg_temp 94dda1c794113e28 for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
@@ -225,6 +239,8 @@ function mark_views (): plpgsql as its owner search_path=pg_catalog, pg_temp fef
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp d6460757f1952fd2 for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
 function next_recurrence (began timestamp with time zone, every text, after timestamp with time zone): sql search_path=pg_catalog, pg_temp 38a9152ca1bba799 for PUBLIC
+function note_attestation_uses (): plpgsql as its owner search_path=pg_catalog, pg_temp d27c10719d7fc81f for PUBLIC
+function note_revocation (): plpgsql as its owner search_path=pg_catalog, pg_temp ad231149945b1e94 for PUBLIC
 function order_erased_versions (): plpgsql search_path=pg_catalog, pg_temp 7a51d7056bfe194b for PUBLIC
 function paths_cover (paths text[], pointer text): sql search_path=pg_catalog, pg_temp df5cb45c2a3832ff for PUBLIC
 function paths_hash (paths text[]): sql search_path=pg_catalog, pg_temp 7ce74a3acafcaa2c for PUBLIC
@@ -258,6 +274,7 @@ function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp ac5a8b
 function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
 migration AppendOnly1700000000036: applied
 migration Archive1700000000063: applied
+migration Attestations1700000000061: applied
 migration AuditOfGrantees1700000000044: applied
 migration AuditOfRefreshRequests1700000000054: applied
 migration AuditPlaces1700000000033: applied
@@ -316,6 +333,9 @@ policy snapshots_read of snapshots: permissive r iss_app,iss_gateway,iss_worker 
 policy snapshots_sealed of snapshots: permissive a iss_app,iss_gateway check envelope_hash=sha256convert_toenvelope,'UTF8'::name
 privileges of PUBLIC on archive_packs: none
 privileges of PUBLIC on archive_progress: none
+privileges of PUBLIC on attestation_lists: none
+privileges of PUBLIC on attestation_uses: none
+privileges of PUBLIC on attestations: none
 privileges of PUBLIC on audit_places: none
 privileges of PUBLIC on audit_records: none
 privileges of PUBLIC on claimed_types: none
@@ -323,6 +343,7 @@ privileges of PUBLIC on deliveries: none
 privileges of PUBLIC on delivery_attempts: none
 privileges of PUBLIC on disclosures: none
 privileges of PUBLIC on erasures: none
+privileges of PUBLIC on evidence_waiting: none
 privileges of PUBLIC on grant_changes: none
 privileges of PUBLIC on granted_feeds: none
 privileges of PUBLIC on grants: none
@@ -369,11 +390,15 @@ privileges of PUBLIC on tenant_blocks: none
 privileges of PUBLIC on tenant_feed: none
 privileges of PUBLIC on tenants: none
 privileges of PUBLIC on transfer_offers: none
+privileges of PUBLIC on trusted_issuers: none
 privileges of PUBLIC on updates: none
 privileges of PUBLIC on webhook_subscription_types: none
 privileges of PUBLIC on webhook_subscriptions: none
 privileges of iss_app on archive_packs: DELETE, INSERT (bytes, object_id), SELECT, UPDATE (changed_at, state)
 privileges of iss_app on archive_progress: INSERT, SELECT, UPDATE
+privileges of iss_app on attestation_lists: INSERT (due_at, issuer, tenant_id, uri), SELECT, UPDATE (asked_at, due_at, failures, issued_at, problem)
+privileges of iss_app on attestation_uses: SELECT
+privileges of iss_app on attestations: INSERT, SELECT, UPDATE (status, status_at)
 privileges of iss_app on audit_places: none
 privileges of iss_app on audit_records: SELECT
 privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
@@ -381,6 +406,7 @@ privileges of iss_app on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on disclosures: INSERT, SELECT
 privileges of iss_app on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
+privileges of iss_app on evidence_waiting: DELETE, SELECT, UPDATE (revoked_at)
 privileges of iss_app on grant_changes: INSERT, SELECT
 privileges of iss_app on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
 privileges of iss_app on grants: INSERT, SELECT, UPDATE
@@ -427,11 +453,15 @@ privileges of iss_app on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_app on tenant_feed: INSERT, SELECT
 privileges of iss_app on tenants: INSERT, SELECT, UPDATE
 privileges of iss_app on transfer_offers: INSERT, SELECT, UPDATE
+privileges of iss_app on trusted_issuers: DELETE, INSERT, SELECT, UPDATE (keys, roots, updated_at, vcts)
 privileges of iss_app on updates: INSERT, SELECT, UPDATE
 privileges of iss_app on webhook_subscription_types: SELECT
 privileges of iss_app on webhook_subscriptions: INSERT, SELECT, UPDATE
 privileges of iss_gateway on archive_packs: SELECT
 privileges of iss_gateway on archive_progress: none
+privileges of iss_gateway on attestation_lists: INSERT (due_at, issuer, tenant_id, uri), SELECT, UPDATE (due_at)
+privileges of iss_gateway on attestation_uses: SELECT
+privileges of iss_gateway on attestations: INSERT, SELECT
 privileges of iss_gateway on audit_places: none
 privileges of iss_gateway on audit_records: SELECT
 privileges of iss_gateway on claimed_types: INSERT, SELECT, UPDATE
@@ -439,6 +469,7 @@ privileges of iss_gateway on deliveries: INSERT, SELECT, UPDATE
 privileges of iss_gateway on delivery_attempts: SELECT
 privileges of iss_gateway on disclosures: INSERT, SELECT
 privileges of iss_gateway on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
+privileges of iss_gateway on evidence_waiting: SELECT
 privileges of iss_gateway on grant_changes: INSERT, SELECT
 privileges of iss_gateway on granted_feeds: SELECT
 privileges of iss_gateway on grants: INSERT, SELECT, UPDATE (accepted_at, expires_at, is_feed_due, paths, purpose, revoked_at, scopes, starts_at)
@@ -485,11 +516,15 @@ privileges of iss_gateway on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_gateway on tenant_feed: SELECT
 privileges of iss_gateway on tenants: INSERT, SELECT, UPDATE
 privileges of iss_gateway on transfer_offers: INSERT, SELECT, UPDATE
+privileges of iss_gateway on trusted_issuers: DELETE, INSERT, SELECT, UPDATE (keys, roots, updated_at, vcts)
 privileges of iss_gateway on updates: INSERT, SELECT, UPDATE
 privileges of iss_gateway on webhook_subscription_types: SELECT
 privileges of iss_gateway on webhook_subscriptions: INSERT, SELECT, UPDATE
 privileges of iss_worker on archive_packs: DELETE, INSERT (bytes, object_id), SELECT, UPDATE (changed_at, state)
 privileges of iss_worker on archive_progress: INSERT, SELECT, UPDATE
+privileges of iss_worker on attestation_lists: SELECT, UPDATE (asked_at, due_at, failures, issued_at, problem)
+privileges of iss_worker on attestation_uses: SELECT
+privileges of iss_worker on attestations: SELECT, UPDATE (status, status_at)
 privileges of iss_worker on audit_places: none
 privileges of iss_worker on audit_records: SELECT
 privileges of iss_worker on claimed_types: SELECT
@@ -497,6 +532,7 @@ privileges of iss_worker on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on disclosures: SELECT
 privileges of iss_worker on erasures: SELECT
+privileges of iss_worker on evidence_waiting: DELETE, SELECT, UPDATE (revoked_at)
 privileges of iss_worker on grant_changes: SELECT
 privileges of iss_worker on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
 privileges of iss_worker on grants: SELECT, UPDATE (expired_told_for, expiring_told_for, is_feed_due, started_told_for)
@@ -543,6 +579,7 @@ privileges of iss_worker on tenant_blocks: none
 privileges of iss_worker on tenant_feed: INSERT, SELECT
 privileges of iss_worker on tenants: SELECT
 privileges of iss_worker on transfer_offers: SELECT
+privileges of iss_worker on trusted_issuers: SELECT
 privileges of iss_worker on updates: SELECT
 privileges of iss_worker on webhook_subscription_types: SELECT
 privileges of iss_worker on webhook_subscriptions: SELECT, UPDATE
@@ -552,6 +589,8 @@ role iss_worker: exists
 row level security of snapshots: on
 trigger archive_packs_not_truncated of archive_packs: CREATETRIGGERarchive_packs_not_truncatedBEFORETRUNCATEONarchive_packsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger archive_packs_stay of archive_packs: CREATETRIGGERarchive_packs_stayBEFOREDELETEORUPDATEONarchive_packsFOREACHROWEXECUTEFUNCTIONrefuse_pack_change
+trigger attestations_audited of attestations: CREATETRIGGERattestations_auditedAFTERINSERTONattestationsFOREACHROWEXECUTEFUNCTIONaudit_attestation
+trigger attestations_revoked of attestations: CREATETRIGGERattestations_revokedAFTERUPDATEONattestationsFOREACHROWWHENold.status<>'revoked'::textANDnew.status='revoked'::textEXECUTEFUNCTIONnote_revocation
 trigger audit_records_immutable of audit_records: CREATETRIGGERaudit_records_immutableBEFOREDELETEORUPDATEONaudit_recordsFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
 trigger audit_records_logged of audit_records: CREATETRIGGERaudit_records_loggedAFTERINSERTONaudit_recordsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_audit_records
 trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
@@ -644,12 +683,14 @@ trigger snapshots_logged of snapshots: CREATETRIGGERsnapshots_loggedAFTERINSERTO
 trigger snapshots_not_truncated of snapshots: CREATETRIGGERsnapshots_not_truncatedBEFORETRUNCATEONsnapshotsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_snapshot_change
 trigger snapshots_sealed_logged of snapshots: CREATETRIGGERsnapshots_sealed_loggedAFTERUPDATEONsnapshotsREFERENCINGOLDTABLEASold_rowsNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_sealed_snapshots
 trigger snapshots_time_set of snapshots: CREATETRIGGERsnapshots_time_setBEFOREINSERTONsnapshotsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_time_of_snapshot
+trigger snapshots_use_attestations of snapshots: CREATETRIGGERsnapshots_use_attestationsAFTERINSERTONsnapshotsFOREACHROWWHENstrposnew.envelope,'"locator":"att_'::text>0EXECUTEFUNCTIONnote_attestation_uses
 trigger subjects_not_truncated of subjects: CREATETRIGGERsubjects_not_truncatedBEFORETRUNCATEONsubjectsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger tenants_changed_audited of tenants: CREATETRIGGERtenants_changed_auditedAFTERUPDATEONtenantsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_tenant
 trigger tenants_founded_audited of tenants: CREATETRIGGERtenants_founded_auditedAFTERINSERTONtenantsFOREACHROWEXECUTEFUNCTIONaudit_tenant
 trigger tenants_hold_back_changes of tenants: CREATETRIGGERtenants_hold_back_changesBEFOREUPDATEONtenantsFOREACHROWEXECUTEFUNCTIONhold_back_changes'erasure_confirmation','grant_confirmation'
 trigger transfer_offers_ended_audited of transfer_offers: CREATETRIGGERtransfer_offers_ended_auditedAFTERUPDATEONtransfer_offersFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['accepted'::text,'declined'::text,'cancelled'::text]EXECUTEFUNCTIONaudit_transfer_offer
 trigger transfer_offers_made_audited of transfer_offers: CREATETRIGGERtransfer_offers_made_auditedAFTERINSERTONtransfer_offersFOREACHROWEXECUTEFUNCTIONaudit_transfer_offer
+trigger trusted_issuers_audited of trusted_issuers: CREATETRIGGERtrusted_issuers_auditedAFTERINSERTORDELETEORUPDATEONtrusted_issuersFOREACHROWEXECUTEFUNCTIONaudit_trusted_issuer
 trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.pathsISDISTINCTFROMnew.pathsORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_made_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_made_auditedAFTERINSERTONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_typesAFTERINSERTORDELETEORUPDATEOFtenant_id,event_types,created_at,deleted_atONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONkeep_subscription_types
