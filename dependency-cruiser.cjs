@@ -103,6 +103,12 @@ module.exports = {
       to: { path: ['persistence', 'queue'].flatMap(lib), pathNot: '^libs/$1/' },
     },
     {
+      name: 'attestation-makes-no-requests',
+      severity: 'error',
+      from: { path: '^libs/attestation/src', pathNot: 'spec\\.ts$' },
+      to: { pathNot: ['^libs/attestation/src', ...lib('domain'), '^(node:)?(crypto|zlib)$', '^node_modules/jose/'] },
+    },
+    {
       name: 'platform-knows-neither-persistence-nor-queue',
       severity: 'error',
       from: { path: '^libs/platform/' },

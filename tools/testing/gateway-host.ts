@@ -8,6 +8,7 @@ import { createGateway, drain } from '../../apps/api-gateway/dist/app.js';
 import { EventHandOver } from '../../apps/api-gateway/dist/events/event-hand-over.js';
 import { HotRoutes } from '../../apps/api-gateway/dist/http/fast/hot-routes.js';
 import { archiveBeforeReads, makeArchiveFolder, openArchiver } from './archive-all.ts';
+import { ARCHIVES_EVERYTHING } from './archive-mode.ts';
 import { type Answer, Conformance } from './conformance.ts';
 import { createTestDatabase } from './test-database.ts';
 import { startTestIssuer, type TestIssuer } from './test-issuer.ts';
@@ -22,8 +23,6 @@ export { publishLog } from './publish-log.ts';
  */
 const OF_NO_REQUEST = ['claimed_type_change', 'write_ahead_position'];
 
-/** `npm test` with this variable archives everything before each read. */
-const ARCHIVES_EVERYTHING = process.env['ISS_TEST_ARCHIVE'] === 'all';
 /** The archive of each database, which several gateways may share. */
 const folders = new Map<string, Awaited<ReturnType<typeof makeArchiveFolder>>>();
 

@@ -60,6 +60,16 @@ it.each([
   expect(answer.error.details).toEqual([expect.objectContaining({ path })]);
 });
 
+it.each([
+  `UPDATE attestations SET issuer = 'https://forged.example'`,
+  'DELETE FROM attestations',
+  'TRUNCATE attestations CASCADE',
+])('the database refuses: %s', async (change) => {
+  await trust({ vcts: [vct], keys: [key] }).expect(200);
+  await add().expect(201);
+  await expect(world.superuser.query(change)).rejects.toThrow('attestations stay, and only their status changes');
+});
+
 it('says what is wrong with a credential or its key binding', async () => {
   await trust({ vcts: [vct], keys: [key] }).expect(200);
   for (const [path, body] of [

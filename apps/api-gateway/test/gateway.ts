@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GatewayEnv } from '@iss/platform';
 import request, { type Test } from 'supertest';
+import { ARCHIVES_EVERYTHING } from '../../../tools/testing/archive-mode';
 import type { Method } from '../../../tools/testing/conformance';
 import type * as gatewayHost from '../../../tools/testing/gateway-host';
 
@@ -10,7 +11,7 @@ declare global {
 }
 
 /** For tests that change a text in the database, while all texts are in the archive (`ISS_TEST_ARCHIVE=all`). */
-export const itInDatabase = process.env['ISS_TEST_ARCHIVE'] === 'all' ? it.skip : it;
+export const itInDatabase = ARCHIVES_EVERYTHING ? it.skip : it;
 
 /** Who calls in the tests; none is a member of anything at first. */
 export const USERS = ['alice', 'bob', 'reader', 'proposer', 'editor', 'admin', 'zoe', 'stranger', 'o1', 'o2'] as const;

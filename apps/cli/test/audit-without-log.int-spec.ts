@@ -320,6 +320,24 @@ describe('applies the operations of updates again', () => {
     }
   });
 
+  it.each<[string, boolean]>([
+    ['["/attributes/alias"]', true],
+    ['["/attributes~"]', true],
+    ['[]', false],
+    ['["/attributes/name"]', false],
+    ['["/attributes/alias","/attributes/other"]', false],
+  ])('and compares them with the stored paths %s', async (paths, isRight) => {
+    await log.query(
+      `INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins, changed_paths) VALUES (${SUBJECT}, 3, '"alice"', '', $1)`,
+      [paths],
+    );
+    await log.publish();
+    for (const words of [[], ['--no-log']]) {
+      const found = (await look(...words)).findings.map(({ check }) => check);
+      expect(found).toEqual(isRight ? [] : ['changed_paths']);
+    }
+  });
+
   it('and counts those that were erased or that rfc6902 would apply wrongly', async () => {
     await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor', value: {} }]);
     await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor/name', value: 'x' }]);

@@ -17,6 +17,7 @@ export type WebhookEvent =
   | api.RefreshRequestOverdueEvent
   | api.RefreshRequestExpiredEvent
   | api.TenantChangeRequestedEvent
+  | api.EvidenceRevokedEvent
   | api.ErasureRequestedEvent
   | api.SubjectErasedEvent
   | api.GrantRequestedEvent

@@ -86,6 +86,7 @@ it('knows every type that the service sends', () => {
     'refresh_request.cancelled': true,
     'refresh_request.overdue': true,
     'refresh_request.expired': true,
+    'evidence.revoked': true,
     'tenant.change_requested': true,
     'erasure.requested': true,
     'subject.erased': true,

@@ -79,6 +79,17 @@ BEGIN
     public.audit_details(NULL, to_jsonb(NEW), '{vct,expires_at}'));
   RETURN NULL;
 END $$;
+-- What was verified stays provable: only the status changes, and a revocation is final.
+CREATE FUNCTION refuse_attestation_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RAISE EXCEPTION 'attestations stay, and only their status changes: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE TRIGGER attestations_immutable BEFORE UPDATE ON attestations FOR EACH ROW
+  WHEN (to_jsonb(OLD) - 'status' - 'status_at' <> to_jsonb(NEW) - 'status' - 'status_at' OR OLD.status = 'revoked')
+  EXECUTE FUNCTION refuse_attestation_change();
+CREATE TRIGGER attestations_kept BEFORE DELETE ON attestations FOR EACH ROW EXECUTE FUNCTION refuse_attestation_change();
+CREATE TRIGGER attestations_not_truncated BEFORE TRUNCATE ON attestations
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_attestation_change();
 CREATE TRIGGER attestations_audited AFTER INSERT ON attestations FOR EACH ROW EXECUTE FUNCTION audit_attestation();
 
 -- No earlier record has these ids, so the index stays valid.

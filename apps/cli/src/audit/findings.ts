@@ -14,6 +14,7 @@ export const CHECKS = {
   envelope_ids: 'the envelope belongs to another snapshot',
   view: 'the view differs from its hash',
   patch: 'it differs from the result of its update',
+  changed_paths: 'its stored changed paths are not what its update changed',
   chain: 'prev_hash is not the hash of the previous version',
   version_gap: 'the previous version is missing',
   time: 'an impossible time',

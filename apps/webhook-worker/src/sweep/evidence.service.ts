@@ -6,7 +6,7 @@ import {
   MAX_STATUS_LIST_BYTES,
   readStatusList,
   STATUS_LIST_MEDIA_TYPE,
-} from '@iss/platform/attestations';
+} from '@iss/attestation';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { DeliveryFailure } from '../delivery/delivery-failure';
@@ -44,7 +44,7 @@ async function readList(evidence: EvidenceStore, client: WebhookClient, list: Du
   const { issuer, uri, issuedAt, trusted } = list;
   try {
     if (trusted === null)
-      throw new AttestationProblem('untrusted_issuer', 'is of an issuer that the tenant trusts no more');
+      throw new AttestationProblem('untrusted_issuer', 'is of an issuer that the tenant no longer trusts');
     const token = await client.fetchText(uri, STATUS_LIST_MEDIA_TYPE, MAX_STATUS_LIST_BYTES);
     const keys = { issuer, jwks: [...trusted.keys], roots: trusted.roots };
     const read = await readStatusList(token, uri, keys, issuedAt, new Date());

@@ -10,7 +10,7 @@ import {
   RULES,
 } from '@iss/domain';
 import { type Page, type PageRequest, type TrustedIssuerRecord, TrustedIssuerStore } from '@iss/persistence';
-import { certificateOf, jwkFault } from '@iss/platform/attestations';
+import { certificateOf, jwkFault } from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
 import { AccessService } from '../../access/access.service';
 

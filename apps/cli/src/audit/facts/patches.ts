@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation, Pointer } from 'rfc6902';
 import { canonicalValue } from './canonical';
 import { isText, type Row } from '../database';
+import { checkChangedPaths } from './changed-paths';
 import { memberOf } from './envelopes';
 import { type Found, notice, report } from '../findings';
 
@@ -15,7 +16,9 @@ export const UPDATE_COLUMNS = `u.update_id, u.patch_ops,
        EXISTS (SELECT FROM erasures er
                 WHERE er.erasure_id = u.erasure_id AND er.subject_key = u.subject_key AND er.status = 'erased'
                   AND (u.base_snapshot_version = ANY (er.versions) OR u.base_snapshot_version + 1 = ANY (er.versions))),
-       CASE WHEN u.patch_ops IS NOT NULL AND n.envelope IS NOT NULL THEN p.envelope END`;
+       CASE WHEN u.patch_ops IS NOT NULL AND n.envelope IS NOT NULL THEN p.envelope END,
+       CASE WHEN u.patch_ops IS NOT NULL THEN (SELECT v.changed_paths FROM snapshot_provenance v
+         WHERE v.subject_key = n.subject_key AND v.snapshot_version = n.snapshot_version) END`;
 
 /** Members of an envelope that the server sets, regardless of the operations. */
 const OF_SERVER = ['snapshot_id', 'snapshot_version', 'generated_at', 'change_kind', 'audit', 'diff'];
@@ -29,7 +32,7 @@ type Outcome = 'applied' | 'refused' | 'misread';
 
 /** Replays the update of a version and compares the result. The row ends with UPDATE_COLUMNS. */
 export function checkPatch(found: Found, where: string, row: Row, envelope: unknown): void {
-  const [updateId, opsText, isOnVersionBefore, isErased, baseText] = row.slice(-5);
+  const [updateId, opsText, isOnVersionBefore, isErased, baseText, changedPaths] = row.slice(-6);
   if (!isText(updateId)) return;
   const fault = (what: string): void => report(found, 'patch', where, `update ${updateId}: ${what}`);
   if (isOnVersionBefore !== 't') {
@@ -53,6 +56,8 @@ export function checkPatch(found: Found, where: string, row: Row, envelope: unkn
   if (!isDeepStrictEqual(memberOf(envelope, 'diff'), { format: 'rfc6902', ops })) {
     fault('diff does not contain its operations');
   }
+  // Before the operations change the base.
+  if (isText(changedPaths)) checkChangedPaths(found, where, changedPaths, base, envelope);
   const outcome = replay(base, ops);
   if (outcome === 'misread') {
     found.unreplayed++;

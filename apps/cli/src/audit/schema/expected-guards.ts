@@ -250,6 +250,7 @@ function plan_next_refresh_request (): plpgsql search_path=public, pg_temp bd0c2
 function record_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_temp 0ddea8b0eeab1ed8 for PUBLIC
 function refresh_request_audit_records (was jsonb, became jsonb): sql search_path=pg_catalog, pg_temp 9d5ec44da2546b53 for PUBLIC
 function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp fbf077593c39e857 for PUBLIC
+function refuse_attestation_change (): plpgsql search_path=pg_catalog, pg_temp 73ecbe5fc8d3073c for PUBLIC
 function refuse_change_but_erased_text (): plpgsql search_path=pg_catalog, pg_temp 909a7d436d1460a7 for PUBLIC
 function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
 function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp c9d7067f1e829794 for PUBLIC
@@ -590,6 +591,9 @@ row level security of snapshots: on
 trigger archive_packs_not_truncated of archive_packs: CREATETRIGGERarchive_packs_not_truncatedBEFORETRUNCATEONarchive_packsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger archive_packs_stay of archive_packs: CREATETRIGGERarchive_packs_stayBEFOREDELETEORUPDATEONarchive_packsFOREACHROWEXECUTEFUNCTIONrefuse_pack_change
 trigger attestations_audited of attestations: CREATETRIGGERattestations_auditedAFTERINSERTONattestationsFOREACHROWEXECUTEFUNCTIONaudit_attestation
+trigger attestations_immutable of attestations: CREATETRIGGERattestations_immutableBEFOREUPDATEONattestationsFOREACHROWWHENto_jsonbold.*-'status'::text-'status_at'::text<>to_jsonbnew.*-'status'::text-'status_at'::textORold.status='revoked'::textEXECUTEFUNCTIONrefuse_attestation_change
+trigger attestations_kept of attestations: CREATETRIGGERattestations_keptBEFOREDELETEONattestationsFOREACHROWEXECUTEFUNCTIONrefuse_attestation_change
+trigger attestations_not_truncated of attestations: CREATETRIGGERattestations_not_truncatedBEFORETRUNCATEONattestationsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_attestation_change
 trigger attestations_revoked of attestations: CREATETRIGGERattestations_revokedAFTERUPDATEONattestationsFOREACHROWWHENold.status<>'revoked'::textANDnew.status='revoked'::textEXECUTEFUNCTIONnote_revocation
 trigger audit_records_immutable of audit_records: CREATETRIGGERaudit_records_immutableBEFOREDELETEORUPDATEONaudit_recordsFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
 trigger audit_records_logged of audit_records: CREATETRIGGERaudit_records_loggedAFTERINSERTONaudit_recordsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_audit_records

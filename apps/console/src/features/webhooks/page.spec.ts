@@ -50,7 +50,7 @@ it('a subscription is changed to all events but one', async () => {
     ONE,
     { target_url: 'https://hooks.example.com/iss', event_types: expect.not.arrayContaining(['grant.expired']) },
   ]);
-  expect(body).toMatchObject({ event_types: { length: 20 } });
+  expect(body).toMatchObject({ event_types: { length: 21 } });
 });
 
 it.each([
