@@ -131,7 +131,9 @@ function asText(
       : `Checked ${entries} of ${treeSize} log entries, ${snapshots} of them snapshots. ${scope}`,
     `Replayed ${result.replayed} updates. ${result.unreplayed} could not be replayed.`,
     ...(result.archived > 0
-      ? [`${result.archived} texts are in the archive, so their updates were not replayed. --archive recomputes their hashes.`]
+      ? [
+          `${result.archived} texts are in the archive, so their updates were not replayed. --archive recomputes their hashes.`,
+        ]
       : []),
     ...(withLog && isTrusting && !isRange
       ? ['Signatures were verified with keys from the database. Use --policy FILE to name the keys that you trust.']

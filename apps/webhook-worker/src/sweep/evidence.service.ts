@@ -1,12 +1,7 @@
 import { attestationStatusOf, DomainError } from '@iss/domain';
 import { type DueList, EvidenceStore } from '@iss/persistence';
 import { LOGGER, type Logger } from '@iss/platform';
-import {
-  AttestationProblem,
-  MAX_STATUS_LIST_BYTES,
-  readStatusList,
-  STATUS_LIST_MEDIA_TYPE,
-} from '@iss/attestation';
+import { AttestationProblem, MAX_STATUS_LIST_BYTES, readStatusList, STATUS_LIST_MEDIA_TYPE } from '@iss/attestation';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { DeliveryFailure } from '../delivery/delivery-failure';

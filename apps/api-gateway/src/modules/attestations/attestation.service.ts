@@ -68,11 +68,17 @@ export class AttestationService {
     try {
       const issuer = issuerOf(credential);
       if (trusted === null)
-        throw new AttestationProblem('untrusted_issuer', 'is of an issuer that the tenant does not trust: add the issuer to the trusted issuers');
+        throw new AttestationProblem(
+          'untrusted_issuer',
+          'is of an issuer that the tenant does not trust: add the issuer to the trusted issuers',
+        );
       const keys = { issuer, jwks: [...trusted.keys], roots: trusted.roots };
       const verified = await verifyCredential(credential, keys, keyBinding, new Date());
       if (trusted.vcts.includes(verified.vct)) return verified;
-      throw new AttestationProblem('untrusted_issuer', 'is of a type for which the tenant does not trust the issuer: add its vct to the trusted issuer');
+      throw new AttestationProblem(
+        'untrusted_issuer',
+        'is of a type for which the tenant does not trust the issuer: add its vct to the trusted issuer',
+      );
     } catch (error) {
       if (!(error instanceof AttestationProblem)) throw error;
       const { code, message } = error;

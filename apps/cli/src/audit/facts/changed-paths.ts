@@ -6,7 +6,9 @@ import { type Found, report } from '../findings';
 /** Compares the stored paths of what an update changed with the attributes of both versions. */
 export function checkChangedPaths(found: Found, where: string, stored: string, base: unknown, next: unknown): void {
   const value = canonicalValue(stored);
-  const paths = Array.isArray(value) ? value.map((path) => String(path).replace(/~$/, '')) : [];
+  const paths = Array.isArray(value)
+    ? value.filter((path) => typeof path === 'string').map((path) => path.replace(/~$/, ''))
+    : [];
   const changed = differences(memberOf(base, 'attributes'), memberOf(next, 'attributes'), '/attributes');
   const wrong = [
     ...changed.filter((path) => !paths.some((other) => touch(path, other))),
