@@ -1,6 +1,6 @@
 #!/bin/sh
-# The roles of docs/operations/database.md, in a new cluster: the owner of the database, who migrates it; what the apps act as,
-# each with its own rights; and a login for each. None of them is a superuser.
+# Creates the roles of docs/operations/database.md in a new cluster: the owner of the database, who migrates it, and for each
+# app a role with its rights and a login. None of them is a superuser.
 set -eu
 secrets=${SECRETS_FOLDER:-/run/secrets}
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" \

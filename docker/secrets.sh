@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the secrets of compose.yaml, a file each, in docker/secrets (or the folder that is named). What is there stays as it is.
-# In the containers they are read by users whose numbers differ: the folder keeps others out, and the files let read.
+# Creates the secrets of compose.yaml as files in docker/secrets, or in the folder of the first argument. Keeps existing files.
+# Containers read the files as different users, so everybody may read the files, but only the owner may open the folder.
 set -eu
 folder=${1:-$(dirname "$0")/secrets}
 umask 077
@@ -23,7 +23,7 @@ make() {
 for name in postgres_password database_owner_password gateway_database_password worker_database_password redis_password; do
   hex 24 | make "$name"
 done
-# Both must stay the same for ever, or as long as what they sealed and named is there: keep them with the backups.
+# Never change these two while data exists that they encrypted or named. Keep them with the backups.
 echo "k1:$(head -c 32 /dev/urandom | base64 | tr -d '\n')" | make secrets_keys
 hex 32 | make snapshot_id_secret
 

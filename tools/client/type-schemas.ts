@@ -195,7 +195,7 @@ function sizeOf({ properties = {} }: Schema): number {
   return Object.keys(properties).length;
 }
 
-/** Returns whether a plain object schema has all members of another one, with the same words. */
+/** Returns whether a plain object schema has all members of another one, with the same descriptions. */
 function contains(schema: Schema, base: Schema): boolean {
   const { properties = {}, required = [] } = schema;
   const others = Object.keys(schema).filter((keyword) => !PLAIN_KEYWORDS.includes(keyword));

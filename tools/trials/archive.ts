@@ -9,8 +9,9 @@ import { TrialSwift } from './frame/swift.ts';
 import { runTrial } from './frame/trial.ts';
 
 /**
- * `npm run trial -- archive`: moves old versions to OpenStack Swift by its interface of S3, beside a writer and readers. Workers are
- * killed meanwhile, the store is stopped, hangs and returns wrong bytes, and versions are erased.
+ * `npm run trial -- archive`: moves old versions to OpenStack Swift through its S3 interface, while a writer writes and
+ * readers read. Meanwhile workers are killed, the store is stopped, hangs and returns wrong bytes, and versions are
+ * erased.
  */
 const SUBJECTS = 500;
 const VERSIONS = 20;
@@ -148,7 +149,7 @@ await runTrial('archive', async (trial) => {
   const verified = iss('archive', 'verify');
   trial.judge(verified.status === 0, verified.stdout.trim());
 
-  // Wrong bytes: named, and never shown.
+  // Wrong bytes must be reported, and never shown.
   const files = globSync(trial.path('devices/d1/objects/**/*.data'));
   const mends = files.map((file) => TrialSwift.damage(file));
   for (const gateway of [...service.gateways]) {

@@ -11,7 +11,7 @@ export type Options = Readonly<Record<string, string | boolean | readonly string
 export interface ArgumentSpec {
   name: string;
   about: string;
-  /** How the usage line writes it. Default: the name in capitals. */
+  /** The name in the usage line. Defaults to the name in capitals. */
   label?: string;
   isOptional?: boolean;
   /** The allowed values, unless `read` checks them. Shell completion offers them. */
@@ -24,7 +24,7 @@ export interface ArgumentSpec {
 
 /** Options that exclude each other. */
 export interface OptionGroup {
-  /** The error message if none is given. Default: none need be given. */
+  /** The error message if none is given. If absent, none is required. */
   required?: string;
 }
 
@@ -36,12 +36,12 @@ export interface OptionSpec {
   /** The allowed values, unless `read` checks them. Shell completion offers them. */
   choices?: readonly string[];
   isRepeated?: boolean;
-  /** The error message if the option is missing. Default: it may be. */
+  /** The error message if the option is missing. If absent, the option is not required. */
   required?: string;
   group?: OptionGroup;
   /** Parses the text. @throws UsageError that names the option */
   read?: (text: string, name: string) => unknown;
-  /** Many commands have it: usage lines leave it out, and docs/cli.md describes it once. */
+  /** True for an option of many commands. Usage lines leave it out, and docs/cli.md describes it once. */
   isShared?: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface CommandContext {
   readonly signal: AbortSignal;
 }
 
-/** How the output can look. */
+/** The capabilities of the output. */
 export interface Screen {
   /** Standard output is a terminal that takes colours. */
   isColoured: boolean;

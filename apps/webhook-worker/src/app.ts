@@ -20,11 +20,11 @@ import { RetentionService } from './sweep/retention.service';
 import { SweepService } from './sweep/sweep.service';
 import { WorkerModule, type WorkerResources } from './worker.module';
 
-/** A job holds a hundred ids and only passes them on, so that a few concurrent jobs suffice. */
+/** A job contains a hundred ids and only passes them on, so a few concurrent jobs suffice. */
 const FANOUT_JOBS_AT_ONCE = 2;
 const DELIVERY_JOBS_AT_ONCE = 2;
 
-/** Work that repeats itself. Each projection reads the facts by itself, so none waits for another. */
+/** Work that is repeated. Each projection reads the facts independently, so none waits for another. */
 const REPEATED = [
   OutboxProjection,
   ExpiryProjection,
@@ -43,7 +43,7 @@ interface Repeated {
 export interface Worker {
   /** Listens for probes, starts to work, and returns the base URL. Rejects with EADDRINUSE if the port is taken. */
   start(port: number): Promise<string>;
-  /** Starts nothing more, gives running attempts half of the shutdown time, and records all of them. */
+  /** Starts no more attempts, gives running ones half of the shutdown time, and records the results of all. */
   stop(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ export interface Range {
   texts: PackedText[];
 }
 
-/** A gap between two texts that is cheaper to read than to skip by another request. */
+/** The largest gap between two texts that is read too, because another request would cost more. */
 const GAP_BYTES = 64 * 1024;
 /** The largest range, unless one text is larger. */
 const RANGE_BYTES = 8 << 20;

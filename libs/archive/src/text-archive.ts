@@ -15,7 +15,7 @@ import { TextCache } from './text-cache';
 export const ARCHIVE_OUTCOMES = ['cached', 'answered', 'mirrored', 'damaged', 'unavailable'] as const;
 export type ArchiveOutcome = (typeof ARCHIVE_OUTCOMES)[number];
 
-/** No store of the archive answers. Everything that is in the database can still be read. */
+/** No store of the archive answers. Texts in the database can still be read. */
 export class ArchiveUnavailable extends DomainError {
   constructor(cause?: unknown) {
     super(
@@ -29,14 +29,14 @@ export class ArchiveUnavailable extends DomainError {
 
 /** The time to write or to read back one pack. */
 const PACK_MS = 60_000;
-/** The time for all texts of one read. A caller waits longer for the database. */
+/** The time for all texts of one read, which is shorter than the time limit of a statement. */
 const ANSWER_MS = 5_000;
 /** After a failure, other reads fail at once for this time, so that they do not pile up. */
 const PAUSE_MS = 1_000;
 const CACHE_BYTES = 32 << 20;
 /** Ranges that one read requests at once. */
 const AT_ONCE = 4;
-/** Sealed bytes that are opened before others get their turn: some milliseconds. */
+/** Sealed bytes that are opened before other work gets its turn. They take some milliseconds. */
 const TURN_BYTES = 256 * 1024;
 
 export const nameOfObject = (object: string): string => `packs/${object}`;
@@ -170,7 +170,8 @@ export class TextArchive {
       throw new Error('The archive failed a moment ago');
     }
     try {
-      // Half of the time, so that a store that hangs leaves time for the second one. A hung file system ignores the signal.
+      // The first store gets half of the time, so that the second one has time if the first one hangs. A hanging file
+      // system ignores the signal.
       const timeoutMs = ANSWER_MS / 2;
       const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       return await within(timeoutMs, store.read(nameOfObject(object), offset, length, both), 'The archive');

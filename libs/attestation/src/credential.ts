@@ -53,8 +53,8 @@ export function issuerOf(credential: string): string {
 }
 
 /**
- * Verifies an SD-JWT VC: its type, signature, times and disclosures, and its key binding. A key binding is verified
- * exactly if `binding` is given. The status is not asked. Throws an {@link AttestationProblem}.
+ * Verifies an SD-JWT VC: its type, signature, times and disclosures, and its key binding. A key binding must be present
+ * exactly if `binding` is given. The status is not checked. Throws an {@link AttestationProblem}.
  */
 export async function verifyCredential(
   credential: string,

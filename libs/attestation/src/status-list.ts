@@ -19,8 +19,9 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
 const BITS = [1, 2, 4, 8];
 
 /**
- * Verifies the token of a status list, which its issuer must have signed for this URI. Refuses a list older than
- * `newest`, the newest one seen before: a rolled back list could hide a revocation. Throws an {@link AttestationProblem}.
+ * Verifies the token of a status list, which its issuer must have signed for this URI. Refuses a list that is older
+ * than `newest`, the newest list seen before, because an old list could hide a revocation. Throws an {@link
+ * AttestationProblem}.
  */
 export async function readStatusList(
   token: string,

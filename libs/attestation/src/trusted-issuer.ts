@@ -26,7 +26,7 @@ export interface VerifiedToken {
   payload: JsonObject;
 }
 
-/** Asymmetric algorithms only, so that nobody can sign with a public key as secret, or without a key. */
+/** Only asymmetric algorithms, so that nobody can sign without a key, or with the public key as a secret. */
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'PS256', 'PS384', 'PS512'];
 const MAX_CHAIN = 5;
 /** How far the clocks of issuers may differ from ours, in seconds. */
@@ -103,7 +103,7 @@ export async function jwkFault(jwk: JsonValue): Promise<string | null> {
   }
 }
 
-/** Returns a certificate in PEM, or in base64 of DER, as base64 of DER; null if it is none. */
+/** Converts a certificate in PEM, or in base64 of DER, to base64 of DER. Returns null for any other text. */
 export function certificateOf(text: string): string | null {
   try {
     return new X509Certificate(text.includes('-----') ? text : Buffer.from(text, 'base64')).raw.toString('base64');

@@ -1,6 +1,6 @@
 /**
- * Verifies bundles and proofs of single entries without the service. It is a separate entry point, so that callers of the service do not
- * load it.
+ * Verifies bundles and proofs of single entries without the service. This is a separate entry point, so that programs
+ * that only call the service do not load it.
  */
 export {
   BundleVerifier,

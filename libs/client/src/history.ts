@@ -42,7 +42,7 @@ const BUNDLE_HEAD = { bundle: '', checkpoint: '', versions: 0 } as const;
 
 const STRICT_PAGE = pageLike<JsonValue>(VERSION);
 
-/** Versions per page. A version with content can have a megabyte. */
+/** Versions per page. The page size is small, because a version with content can have a megabyte. */
 const FULL_PAGE = 20;
 const HEADER_PAGE = 200;
 

@@ -26,9 +26,7 @@ export const Readiness = view('Readiness', {
     queue: Check.described('Redis answers.'),
     outbox: Check.described('Events leave the outbox in time.'),
     log: Check.described('Facts reach the published transparency log in time.'),
-    map: Check.optional().described(
-      'The log has a map that this gateway cannot use. Absent if it can, or without a map.',
-    ),
+    map: Check.optional().described('Present only if the log has a map that this gateway cannot use.'),
     feed: Check.described('Log entries reach the change feeds in time.'),
     connections: Check.optional().described(
       'PostgreSQL has enough connections for all processes at their maximum. Absent if the maximums are not ' +

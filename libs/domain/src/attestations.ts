@@ -10,7 +10,7 @@ export function attestationIdOf(uuid: string): string {
 export const ATTESTATION_EVIDENCE = 'attestation';
 
 /**
- * The state of an attestation. `none`: it cannot be revoked. `pending`: its status was not asked yet. `other`: a status
+ * The state of an attestation. `none`: it cannot be revoked. `pending`: its status was not read yet. `other`: a status
  * whose meaning only the issuer knows.
  */
 export const ATTESTATION_STATUSES = ['none', 'pending', 'valid', 'suspended', 'revoked', 'other'] as const;

@@ -29,7 +29,7 @@ export interface DatabaseSettings {
   applicationName: string;
   /** Something else listens on this database, such as a queue, so a transaction-mode pooler is refused. */
   needsSessions?: boolean;
-  /** Has the texts of old versions. It is closed by the caller, after the database. */
+  /** The archive with the texts of old versions. The caller closes it after the database. */
   archive?: TextArchive | null;
   /** Receives problems that no request reports. */
   warn?: Warn;
@@ -145,7 +145,7 @@ export class Database {
     return this.sql.replica;
   }
 
-  /** Has the texts of old versions, or null. */
+  /** The archive with the texts of old versions; null without one. */
   get archive(): TextArchive | null {
     return this.sql.archive;
   }

@@ -33,7 +33,9 @@ export interface FileEvidence {
   readonly fetchConsistency: FetchConsistency;
   /** The longest time since the witnesses dated the checkpoint. Default: any. */
   readonly maxAgeMs?: number | undefined;
-  /** Verifies what uses the map, by the VRF key of the log. Its arithmetic is large, so that few load it. */
+  /**
+   * Verifies answers that use the map, by the VRF key of the log. Its code is large, so it is loaded only when needed.
+   */
   readonly verifyMap?: VerifyMap | undefined;
   /** A faster function of the platform. */
   readonly hashText?: HashText;

@@ -113,7 +113,7 @@ function isPartial(snapshot: JsonValue | undefined): boolean {
   return isJsonObject(snapshot) && Object.hasOwn(snapshot, 'view');
 }
 
-/** Runs a step. An error is its failure. */
+/** Runs a step. An error becomes the failure of the step. */
 export async function runStep(name: StepName, step: (inputs: Inputs) => Promise<Done>): Promise<Step> {
   const inputs: Inputs = [];
   try {

@@ -11,7 +11,7 @@ const BUCKET = 'trial';
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'trial:archiver', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' };
 const SERVERS = ['account', 'container', 'object'] as const;
 
-/** OpenStack Swift with its interface of S3, one copy of each object. */
+/** OpenStack Swift with its S3 interface and one copy of each object. */
 export class TrialSwift {
   private proxy: OwnedProcess | null = null;
 

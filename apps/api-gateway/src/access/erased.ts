@@ -18,13 +18,15 @@ interface ErasedSnapshot extends Pick<SnapshotRecord, 'snapshotId' | 'snapshotVe
   erasure: NonNullable<SnapshotRecord['erasure']>;
 }
 
-/** The log index of an erased version without its entry, whose salt is destroyed, and the entry of the erasure. */
+/**
+ * The proof that remains of an erased version: its place in the log, without its entry, and the entry of the erasure.
+ */
 export interface ErasedProof {
   log_index: number;
   leaf_hash: string;
   /** Each hash in base64. */
   inclusion: string[];
-  /** As answered by `…/erasures/{erasure_id}/log-proof`, against the same checkpoint. */
+  /** The proof that `…/erasures/{erasure_id}/log-proof` returns, against the same checkpoint. */
   erasure: object;
 }
 

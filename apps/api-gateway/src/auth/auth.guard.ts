@@ -55,7 +55,7 @@ export class AuthGuard implements CanActivate {
       case 'global_reads_are_public':
         return this.settings.globalReadsArePublic ? ANYONE : null;
       case 'legacy_paths_are_public': {
-        // A caller that sends a token wants to be authenticated by it.
+        // If a caller sends a token, the token is checked even here.
         const isGuest = this.settings.mode === 'oidc' && request.headers.authorization === undefined;
         return this.settings.legacyPathsArePublic && isGuest ? LEGACY : null;
       }
@@ -65,8 +65,8 @@ export class AuthGuard implements CanActivate {
   }
 
   /**
-   * Authenticates a request and sets `request.principal`. Only for public routes that a setting closes; the guard has
-   * done it for all others.
+   * Authenticates a request and sets `request.principal`. Call it only for public routes that a setting closes. The
+   * guard authenticates the requests to all other routes.
    */
   async authenticate(request: Request, response: Response): Promise<true> {
     try {

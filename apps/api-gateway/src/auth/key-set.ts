@@ -25,7 +25,10 @@ const MINUTE_MS = 60 * SECOND_MS;
 const FETCH_TIMEOUT_MS = 5 * SECOND_MS;
 /** Time between two fetches, even if many unknown key ids arrive: at most six requests per minute reach the issuer. */
 const COOLDOWN_MS = 10 * SECOND_MS;
-/** Shorter after a failure, so that a gateway that started before its issuer is ready soon after it. */
+/**
+ * The time between two fetches after a failure. It is short, so that a gateway that started before its issuer becomes
+ * ready soon after the issuer does.
+ */
 const FAILURE_COOLDOWN_MS = 2 * SECOND_MS;
 /** Time after a failure until keys are fetched again, even if no request needs them. */
 const RETRY_MS = 15 * SECOND_MS;

@@ -2,7 +2,7 @@ import { findKeys } from '@iss/map';
 import { type KeyStart, MapReadStore } from '@iss/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** Attempts to read keys. A bucket may be split between the statements of one. */
+/** How often keys are read. An attempt fails if a bucket is split between its statements. */
 const MAX_TRIES = 5;
 
 type Keys = readonly Uint8Array[];
@@ -13,8 +13,9 @@ export class EntryKeys {
   constructor(@Inject(MapReadStore) private readonly map: Pick<MapReadStore, 'ownKeyPrefixes' | 'tiles' | 'buckets'>) {}
 
   /**
-   * Returns the keys of each entry, in their order. Null for an entry whose leaf contains none, also if a `map.backfill` entry gave
-   * it keys. Reads one statement without a map, and some for all entries with one.
+   * Returns the keys of each entry, in their order. Null for an entry whose leaf contains none, also if a
+   * `map.backfill` entry gave it keys. Runs one statement in a log without a map, and a few for all entries in a log
+   * with a map.
    */
   async keysOf(logIndexes: readonly number[]): Promise<(Keys | null)[]> {
     if (logIndexes.length === 0) return [];

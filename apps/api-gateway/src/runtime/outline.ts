@@ -6,8 +6,9 @@ const MAX_ELEMENTS = 16_384;
 
 /**
  * Returns only the parts of a body that a fixed shape checks, so that little data passes between threads. Known members
- * stay. Unknown members stay without their values, as many as are reported. Arrays keep their elements without the
- * contents of these, and objects are emptied. Elements and objects whose fields `items` names are treated like bodies. A shape reports the same problems for the outline as for the body.
+ * stay. Unknown members stay without their values, as many as are reported. Arrays keep their elements, but the
+ * elements are emptied, as are objects. Only elements and objects whose fields `items` names are treated like bodies. A
+ * shape reports the same problems for the outline as for the body.
  */
 export function outlineOf(body: JsonValue, fields: readonly string[], items: ItemFields = {}): JsonValue {
   if (!isJsonObject(body)) return emptied(body);

@@ -48,8 +48,8 @@ interface Thread {
 }
 
 /**
- * A few threads for work that would block the main thread. They start on demand. Principals take turns. Each holds at
- * most half of the places, and at most half of the threads while another waits.
+ * A few threads for work that would block the main thread. They start on demand. Principals take turns. Each principal
+ * holds at most half of the places, and at most half of the threads while another principal waits.
  */
 export class ThreadPool {
   private readonly threads: Thread[] = [];

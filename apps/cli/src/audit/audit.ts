@@ -24,7 +24,7 @@ const LINEAGES = 20_000;
 export interface AuditRange {
   /** The first entry to check. */
   readonly from: number;
-  /** Checks only entries before it, and nothing else. Null checks everything. */
+  /** The audit checks only entries before this index, and nothing else. Null checks everything. */
   readonly to: number | null;
 }
 
@@ -62,7 +62,7 @@ export async function audit(
     tell,
   }: {
     range: AuditRange;
-    /** False checks only what the database says without its log. */
+    /** If false, the audit checks the database without its log. */
     withLog: boolean;
     policy: Policy | null;
     /** Computes the keys of the map with this secret key. */

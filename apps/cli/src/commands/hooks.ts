@@ -14,7 +14,7 @@ const PATH = {
   isRepeated: true,
 } as const;
 
-/** Excludes two new states. */
+/** At most one of these options may be given. */
 const STATUS = {};
 
 export const hooks = defineList({

@@ -281,7 +281,7 @@ async function fetchDocument(url: string): Promise<unknown> {
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
-/** Rejects unless the store of the URL takes an object, and returns the same bytes. */
+/** Rejects unless the store of the URL accepts an object and then returns the same bytes. */
 async function writesAndReads(url: string): Promise<void> {
   const store = await openArchive({ url, mirrorUrl: undefined });
   if (store === null) return;

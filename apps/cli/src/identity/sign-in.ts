@@ -183,7 +183,7 @@ async function listenForCode(
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
       if (pathname !== CALLBACK) return answerWith(response, 404, 'Not found.');
-      // Any program on this machine can call this port. An unknown state must not end the sign-in.
+      // Any program on this machine can call this port, so a request with an unknown state must not end the sign-in.
       if (searchParams.get('state') !== state) return answerWith(response, 400, 'This sign-in was not started here.');
       const given = searchParams.get('code');
       const fault = faultOf(searchParams, issuer);

@@ -6,7 +6,7 @@ import { UsageError } from '../command';
 import { readLines } from '../files';
 import { BEGINNING, type ImportState, type Place } from './import-state';
 
-/** In bytes, above the limit of any deployment. */
+/** The limit of a line in bytes, which is above the limit of any deployment. */
 const MAX_LINE = 64_000_000;
 const MAX_DEPTH = 640;
 /** The most lines without a result: a batch, with the empty and invalid lines before it. */

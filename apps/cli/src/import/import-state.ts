@@ -16,7 +16,7 @@ export interface Place {
   /** Versions that were already stored. */
   known: number;
   refused: number;
-  /** Size of the report. Later content is not counted and will be written again. */
+  /** Size of the report. Content after this size will be written again. */
   reportBytes: number;
 }
 
@@ -30,7 +30,7 @@ export const BEGINNING: Place = {
   reportBytes: 0,
 };
 
-/** The target of the import, which a saved place belongs to. */
+/** The target of the import, to which a saved place belongs. */
 interface Target {
   baseUrl: string;
   tenantId: string;

@@ -30,7 +30,7 @@ export interface ApiCall<T = unknown> {
   readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;
-  /** Carries the type only. No call has it. */
+  /** Carries the type of the answer. It is never set. */
   readonly answer?: T;
 }
 

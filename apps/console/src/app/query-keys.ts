@@ -1,4 +1,4 @@
-/** First parts of the keys of immutable data. The reload after a change of the tenant does not match them. */
+/** First parts of the keys of immutable data. A change of the tenant's data does not reload queries with these keys. */
 export const CONTENT = 'content';
 export const PROVENANCE = 'provenance';
 export const VERSIONS = 'versions';

@@ -193,7 +193,7 @@ function MayRead({ scopes, paths, starts_at: start }: Readable) {
   );
 }
 
-/** Returns the column of an end. No end is an end too. */
+/** Returns the column of the end. A grant without an end has a text in it too. */
 export function untilColumn<T>(title: string, endOf: (item: T) => string | null): Column<T> {
   return { title, at: endOf, cell: (item) => <Until at={endOf(item)} /> };
 }

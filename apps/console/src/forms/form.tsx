@@ -13,7 +13,7 @@ type Change = ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectEle
 
 type Faults<V> = { readonly [Name in keyof V]?: string | undefined };
 
-/** Sends the call of a form: a mutation of `useAction`, or anything like it. */
+/** Sends the call of a form. It is a mutation of `useAction`, or an object with the same members. */
 export interface Action<T> {
   readonly isPending: boolean;
   readonly error: Error | null;
@@ -112,7 +112,7 @@ export function instantOf(local: string): string | null {
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
-/** Returns whether a `datetime-local` value is a moment that has passed, or none at all. An empty value is neither. */
+/** Returns whether a `datetime-local` value is invalid or in the past. An empty value is neither. */
 export function isPast(local: string): boolean {
   return local !== '' && !(Date.parse(local) > Date.now());
 }

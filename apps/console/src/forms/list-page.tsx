@@ -13,7 +13,7 @@ type Source<T> =
 
 interface TableOfListProps<T> extends Omit<ListTableProps<T>, 'empty' | 'list'> {
   filters?: ReactNode;
-  /** Comes between the filters and the table: a plot of the items. */
+  /** A plot of the items, between the filters and the table. */
   plot?: ReactNode;
   /** The words in place of an empty list. */
   empty: { readonly title: string; readonly text?: ReactNode; readonly children?: ReactNode } | null;
@@ -30,7 +30,7 @@ interface PartProps {
   /** Says what the list contains. */
   note?: ReactNode;
   actions?: ReactNode;
-  /** Comes after the list: its dialogs. */
+  /** The dialogs of the list, which come after it. */
   children?: ReactNode;
 }
 

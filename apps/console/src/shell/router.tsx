@@ -187,7 +187,7 @@ export function makeRouter(history?: RouterHistory) {
     defaultPreload: 'intent',
     scrollRestoration: true,
     ...(history === undefined ? {} : { history }),
-    // `?version=3` and not `?version=%223%22`.
+    // Writes `?version=3` instead of `?version=%223%22`.
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
       const parameters = new URLSearchParams();

@@ -17,19 +17,19 @@ import { ViewMaker } from '../log/views/view-maker';
 import { addJitter, Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
-/** A worker that takes longer loses its tenants to another one. Its pack then moves nothing twice. */
+/** If a worker takes longer, another worker may lease its tenants. Even then, no text is moved twice. */
 const LEASE_MS = 600_000;
 const INTERVAL_MS = 60_000;
 /** The pause for a tenant whose texts do not fill a pack. */
 const WAIT_MS = 600_000;
 /** Bytes of text for one pack: compressed, a pack has 4 to 16 MB. */
 const FULL_BYTES = 24 << 20;
-/** Fewer bytes of text wait for more, at most a day. */
+/** With fewer bytes, texts wait for further ones, for at most a day. */
 const WORTH_BYTES = 12 << 20;
 const MAX_TEXTS = 10_000;
 /** Bytes of text that one statement reads. */
 const READ_BYTES = 4 << 20;
-/** Texts that are sealed before others get their turn: some milliseconds. */
+/** The number of texts that are sealed before other work gets its turn. They take some milliseconds. */
 const TURN_TEXTS = 50;
 const DELETED_AT_ONCE = 100;
 
@@ -46,7 +46,9 @@ interface Collected {
   bytes: number;
 }
 
-/** Moves the texts of old versions to the archive, and deletes packs that nobody needs. Any number of workers may do so at once. */
+/**
+ * Moves the texts of old versions to the archive, and deletes unused packs. Any number of workers may do so at once.
+ */
 @Injectable()
 export class Archiver {
   private readonly rounds: Rounds;
@@ -116,7 +118,7 @@ export class Archiver {
       return await this.archiveClaimed(archive, lease, claims);
     } catch (error) {
       this.failed.inc();
-      // Best effort: a lease ends by itself.
+      // A failure does not matter, because the lease expires.
       await this.store.advance(lease, claims, this.pauseMs).catch(() => undefined);
       throw error;
     }
@@ -178,7 +180,7 @@ export class Archiver {
       for (const candidate of examined.candidates) {
         const key = `${candidate.subjectKey}/${candidate.snapshotVersion}`;
         if (found.has(key)) continue;
-        // The others are found again from the same place.
+        // The other versions will be found again from the same place.
         if (isFull(collected)) return place;
         found.set(key, candidate);
         collected.candidates.push(candidate);

@@ -49,7 +49,7 @@ export function toDeliveryFailure(error: unknown): DeliveryFailure {
   return new DeliveryFailure('response', code === '' ? 'The request failed.' : `The request failed (${code}).`);
 }
 
-/** Returns a member of anything that was thrown. */
+/** Returns a member of a thrown value. */
 function textOf(error: unknown, name: 'code' | 'name'): string {
   const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
   return typeof value === 'string' ? value : '';

@@ -20,7 +20,7 @@ const POOLS = {
 } as const satisfies Record<Trust, { part: number; perHost: number }>;
 const KINDS = ['proven', 'unproven', 'failing'] as const satisfies readonly Trust[];
 
-/** The least number of slots with which each pool has one. */
+/** The smallest number of slots with which each pool gets at least one. */
 export const MIN_CONCURRENCY = KINDS.length;
 
 /** A receiver whose deliveries wait for its own attempts to end. */
@@ -39,10 +39,10 @@ interface Place {
 
 /**
  * Decides which delivery is sent next. A fixed number of attempts runs at once, in three pools: for endpoints that
- * answer quickly, for those that are slow or unknown, and for those that keep failing. So no kind waits for another,
- * and however many endpoints hang, those that answer have their own slots. In each pool, founders take turns, and none
- * holds more than its share. A delivery without a place in memory is dropped here. It stays due in PostgreSQL, and the
- * sweep offers it again.
+ * answer quickly, for those that are slow or unknown, and for those that keep failing. So no kind waits for another.
+ * Endpoints that answer always have slots, even if many others hang. In each pool, founders take turns, and none holds
+ * more than its share. A delivery without a place in memory is dropped here. It stays due in PostgreSQL, and the sweep
+ * offers it again.
  */
 export class Dispatcher {
   private readonly lanes = new Map<string, Lane>();

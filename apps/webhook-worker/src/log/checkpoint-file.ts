@@ -1,8 +1,8 @@
 import { open, readFile, rename } from 'node:fs/promises';
 
 /**
- * Stores the newest checkpoint that this process signed, outside the database. If a database was restored or failed
- * over to an older state, this must be noticed before a contradicting checkpoint is signed.
+ * Stores the newest checkpoint that this process signed, outside the database. With it, the worker notices that a
+ * database was restored or failed over to an older state, before it signs a contradicting checkpoint.
  */
 export class CheckpointFile {
   constructor(private readonly path: string) {}

@@ -56,7 +56,7 @@ interface Signed {
   readonly checkpoint: Checkpoint;
   readonly note: string;
   readonly signedAtMs: number;
-  /** The tree contains everything that was committed before. */
+  /** The tree contains everything that was committed before this time. */
   readonly completeAt: Date;
   readonly cosignatures: Cosignatures;
   /** The number of cosignatures with which it is published; null: not published. */
@@ -188,7 +188,7 @@ export class CheckpointPublisher {
 
   private isDue(tree: LogTree): boolean {
     if (this.signed === null) return true;
-    // While those witnesses refuse, nothing more is signed. They are shown the last signed checkpoint again.
+    // While these witnesses refuse, the worker signs nothing more, and sends them the last signed checkpoint again.
     if (this.witnesses?.refuse === true) return false;
     const isOld = performance.now() - this.signed.signedAtMs > this.settings.checkpointMaxAgeMs;
     return this.signed.checkpoint.size !== tree.size || isOld;
@@ -236,9 +236,9 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Judges a witness that says that it saw more, or something else. If it shows a checkpoint that the log signed, the
-   * tree is compared with that. A claim without proof may be a lie: it counts only if there is no quorum without that
-   * witness.
+   * Judges the claim of a witness that it saw a larger or a different log. If it shows a checkpoint that the log
+   * signed, the tree is compared with that. A claim without proof may be a lie: it counts only if there is no quorum
+   * without that witness.
    */
   private readonly judge: Judge = async (claim, shown) => {
     const tree = await this.stores.integration.tree();

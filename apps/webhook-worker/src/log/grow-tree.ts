@@ -28,7 +28,7 @@ export const growTree: GrowLog = (tree, edge, facts) => {
   );
 };
 
-/** Returns a function that also gives the entries keys and adds these to the map. */
+/** Returns a function that does the same, and also gives the entries keys and adds these to the map. */
 export function growTreeAndMap(keys: MapKeys): GrowLog {
   return async (tree, edge, facts, batch) => {
     if (batch === null) return growTree(tree, edge, facts, null);

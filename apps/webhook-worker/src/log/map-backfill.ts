@@ -5,8 +5,8 @@ import { grow } from './grow-tree';
 import { MAP_KEYS, type MapKeys, streamsOf } from './map-keys';
 
 /**
- * Switches the map on in a log that has entries, and gives these keys. Of several workers, one at a time does a step. New facts wait
- * for at most one step.
+ * Switches the map on in a log that already has entries, and gives these entries keys. Only one worker at a time does a
+ * step. New facts wait for at most one step.
  */
 @Injectable()
 export class MapBackfill {
@@ -20,7 +20,7 @@ export class MapBackfill {
     this.maker = keys === null ? null : makerOf(keys);
   }
 
-  /** Does steps for this time. Returns true if more can be done at once. */
+  /** Runs steps for this time. Returns true if more steps can follow immediately. */
   async work(forMs: number, isStopping: () => boolean): Promise<boolean> {
     const { keys, maker } = this;
     if (keys === null || maker === null || this.isComplete) return false;

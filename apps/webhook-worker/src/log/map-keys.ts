@@ -24,7 +24,7 @@ import { type NoteOutputs, type NumberedPlace, VrfThreads } from './vrf/vrf-thre
 /** Injection token of the keys of the map; null if this worker makes none. */
 export const MAP_KEYS = Symbol('MAP_KEYS');
 
-/** As many keys are computed at once. More are computed in threads. */
+/** Up to this number, keys are computed immediately. More keys are computed in threads. */
 const FEW = 8;
 
 /** Makes the keys of the map. */
@@ -86,7 +86,7 @@ function preparedKeys(identity: MapIdentity, keyOf: MapKeys['keyOf'], threads: V
   };
 }
 
-/** A stream that a fact extends. `number` is null if the integration gives it. */
+/** A stream that a fact extends. `number` is null if the integration assigns it. */
 export interface StreamPlace {
   readonly stream: string;
   readonly number: number | null;
@@ -122,7 +122,7 @@ export function streamsOf(fact: LoggedFact, granted: SubjectRef | null): StreamP
   }
 }
 
-/** Counts the places of each stream that wait for a number. */
+/** Returns how many places of each stream have no number yet. */
 export function countsOf(places: readonly StreamPlace[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { stream, number } of places) if (number === null) counts.set(stream, (counts.get(stream) ?? 0) + 1);

@@ -182,7 +182,7 @@ export class LogPublication {
   }
 }
 
-/** Returns the command that announces the keys. */
+/** Returns the command with which an operator announces the keys. */
 function announcing(vkeys: readonly string[]): string {
   return `run ${vkeys.map((vkey) => `iss log-key add ${vkey}`).join(' and ')}`;
 }

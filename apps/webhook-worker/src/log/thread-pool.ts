@@ -12,7 +12,10 @@ interface Thread<Order, Report> {
   job: Job<Order, Report> | undefined;
 }
 
-/** Gives orders to threads that run one file, at most one for each core. They start when they are needed. */
+/**
+ * Passes orders to threads that run the same file. There is at most one thread per core, and each starts when it is
+ * needed.
+ */
 export class ThreadPool<Order, Report> {
   private readonly threads: Thread<Order, Report>[] = [];
   private readonly waiting: Job<Order, Report>[] = [];
@@ -44,7 +47,7 @@ export class ThreadPool<Order, Report> {
     }
   }
 
-  /** Returns undefined if there is a thread for each core. */
+  /** Returns undefined if each core has a thread already. */
   private start(): Thread<Order, Report> | undefined {
     if (this.threads.length >= availableParallelism()) return undefined;
     const worker = new Worker(this.file, { workerData: this.data });

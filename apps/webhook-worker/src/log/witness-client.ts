@@ -20,7 +20,10 @@ const TIMEOUT_MS = 5_000;
 const LOOK_TIMEOUT_MS = 2_000;
 /** More than a note with every signature of a witness needs. */
 const MAX_ANSWER_BYTES = 128 * 1024;
-/** Attempts per submission. Each uses the size that the witness named, which other workers may change meanwhile. */
+/**
+ * Attempts per submission. Each uses the size that the witness named last, which another worker may change in the
+ * meantime.
+ */
 const MAX_ATTEMPTS = 3;
 
 /** A signed checkpoint, and the proofs that it continues earlier ones. */
@@ -40,7 +43,7 @@ export type WitnessWord =
   | { kind: 'contradicted' };
 
 /**
- * A client of one witness (C2SP tlog-witness). Its responses are limited in time and size, and believed only if signed.
+ * A client of one witness (C2SP tlog-witness). Limits its responses in time and size, and accepts only signed ones.
  */
 export class WitnessClient {
   /** The size of the last checkpoint that it cosigned, as far as is known here. */
@@ -61,7 +64,7 @@ export class WitnessClient {
     return this.keys.map(({ name }) => name);
   }
 
-  /** Asks for cosignatures. Rejects if the witness is unreachable, slow, or answers without a valid one. */
+  /** Asks for cosignatures. Rejects if the witness is unreachable or slow, or if its answer is not valid. */
   async submit({ checkpoint, note, proofFrom }: Submission): Promise<WitnessWord> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const oldSize = Math.min(this.lastSize, checkpoint.size);

@@ -34,7 +34,7 @@ export class FeedProjection {
     this.copying.start();
   }
 
-  /** Looks for entries now. Without a call, it looks in its own interval. */
+  /** Looks for entries now. Without this call, it looks for entries at its own interval. */
   wake(): void {
     this.feeding.wake();
   }

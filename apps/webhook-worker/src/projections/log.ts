@@ -13,7 +13,9 @@ import { FeedProjection } from './feed';
 /** Entries per transaction: some ten milliseconds, so that nobody waits long for the tree. */
 const BATCH = 2_000;
 
-/** Facts that may arrive while the keys of a round are computed. The keys of so many take some ten milliseconds. */
+/**
+ * The number of facts that may arrive while the keys of a round are computed. Their keys take some ten milliseconds.
+ */
 const ARRIVING = 128;
 
 /** Integrates facts into the log, and lets the tree be published. Any number of workers may do so. */
@@ -88,7 +90,10 @@ export class LogProjection {
     }
   }
 
-  /** Prepares the keys of the next round. Returns how many facts it may take, so that it computes few more. */
+  /**
+   * Prepares the keys of the next round. Returns how many facts the round may take, so that it has to compute few
+   * further keys.
+   */
   private async prepare(): Promise<number> {
     if (this.mapKeys === null) return BATCH;
     return ARRIVING + (await prepareKeys(this.integration, BATCH, this.mapKeys));

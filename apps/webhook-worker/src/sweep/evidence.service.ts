@@ -9,7 +9,7 @@ import { WebhookClient } from '../delivery/webhook-client';
 import { Recorder } from '../projections/recorder';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
-/** Lists that are read at once. */
+/** The number of lists that are read at the same time. */
 const LISTS = 8;
 
 /**
@@ -51,7 +51,7 @@ async function readList(evidence: EvidenceStore, client: WebhookClient, list: Du
   }
 }
 
-/** Returns the sentence for the tenant; null for an error of the service itself. */
+/** Returns the message for the tenant; null for an error of the service itself. */
 function problemOf(error: unknown): string | null {
   if (error instanceof AttestationProblem) return `The status list ${error.message}.`;
   return error instanceof DeliveryFailure || error instanceof DomainError ? error.message : null;

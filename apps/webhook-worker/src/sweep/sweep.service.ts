@@ -8,8 +8,9 @@ import { addJitter, Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
 /**
- * The queue usually wakes sooner, so older work was not woken, or waits behind much other work. Events are swept early,
- * because the sweep takes turns between founders and the queue does not.
+ * The age of work from which the sweep takes it. The queue usually wakes the worker sooner, so older work lost its
+ * wake-up or waits behind much other work. Events are swept early, because the sweep takes turns between founders and
+ * the queue does not.
  */
 const EVENTS = { overdueMs: 500, rows: 5_000, limit: 200 };
 const DELIVERIES = { overdueMs: 2_000, rows: 5_000, limit: 1_000 };

@@ -31,7 +31,7 @@ export class FileStore implements ObjectStore {
   async read(name: string, offset: number, length: number, signal: AbortSignal): Promise<Buffer> {
     signal.throwIfAborted();
     const file = await open(this.pathOf(name), 'r').catch(async (error: unknown) => {
-      // Without the folder, such as a volume that is not mounted, nothing is known about the object.
+      // If the folder is missing, for example because a volume is not mounted, the object may still exist.
       await this.ping();
       throw isMissing(error) ? new ObjectMissing(name) : error;
     });
@@ -60,7 +60,7 @@ export class FileStore implements ObjectStore {
   }
 }
 
-/** Makes the name of a new file durable. */
+/** Syncs the folder, so that the name of a new file survives a crash. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -2,9 +2,9 @@
 export interface ObjectStore {
   /** Stores an object durably. */
   put(name: string, bytes: Buffer, signal: AbortSignal): Promise<void>;
-  /** Returns this range of an object, or less if the object ends before. Throws {@link ObjectMissing}. */
+  /** Returns this range of an object, or fewer bytes if the object ends earlier. Throws {@link ObjectMissing}. */
   read(name: string, offset: number, length: number, signal: AbortSignal): Promise<Buffer>;
-  /** Deletes an object. A missing one counts as deleted. */
+  /** Deletes an object. Also resolves if there is none. */
   remove(name: string, signal: AbortSignal): Promise<void>;
   /** Rejects if the store does not answer, or refuses this process. */
   ping(signal: AbortSignal): Promise<void>;

@@ -22,7 +22,8 @@ export class S3Store implements ObjectStore {
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
       maxAttempts: TRIES,
       requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
-      // Not every compatible store knows the newer checksums. Each text is verified by its own hash.
+      // Some compatible stores do not support the newer checksums. They are not needed, because each text is verified
+      // by its own hash.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     });
@@ -47,7 +48,7 @@ export class S3Store implements ObjectStore {
       return Buffer.from(await body.transformToByteArray());
     } catch (error) {
       if (error instanceof this.sdk.NoSuchKey) throw new ObjectMissing(name);
-      // The object is shorter than it was.
+      // The object is shorter than the range that was requested.
       if (error instanceof Error && error.name === 'InvalidRange') return Buffer.alloc(0);
       throw error;
     }

@@ -13,7 +13,7 @@ export type AbsenceProof = {
   stream: 'v' | 'a' | 'p' | 'r';
   /** The first number that the stream does not have. */
   number: number;
-  /** The proof of the newest number of the stream (docs/log.md). */
+  /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
@@ -30,7 +30,7 @@ export type AccessPeriod = {
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
   paths: Array<string> | null;
-  /** The start: when the grant was created or changed, or later by its own start. Equal to `until` if the grant gave no rights in this period. */
+  /** When the period begins: when the grant was created, was changed or started. Equal to `until` if the grant gave no rights in this period. */
   from: string;
   /** The end; null: none. */
   until: string | null;
@@ -1407,7 +1407,7 @@ export type GrantStateProof = {
   keys: Array<string> | null;
   /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
   inclusion: Array<string>;
-  /** The proof of the newest number of the stream (docs/log.md). */
+  /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
@@ -1456,7 +1456,7 @@ export type LatestProof = {
     /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
     inclusion: Array<string>;
   };
-  /** The proof of the newest number of the stream (docs/log.md). */
+  /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
@@ -1524,7 +1524,7 @@ export type MapProof = {
     vrf_proof: string;
     /** The entries that carry the key; empty if it is not in the map. */
     log_indexes: Array<number>;
-    /** From the leaf up: for each level, the bit at which its children differ, and the hash beside. */
+    /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
     path: string;
     /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
     other: {
@@ -1839,7 +1839,7 @@ export type PutTrustedIssuerBody = {
   vcts: Array<string>;
   /** The public keys of the issuer, as JWKs: at most 20. Required without `roots`. */
   keys?: Array<{ [key: string]: unknown }> | null;
-  /** Certificates in PEM, or base64 of DER: at most 10. Each is an authority that certifies keys of the issuer, or a certificate of the issuer. A credential then has its certificates in `x5c`, and an alternative name of the first one is the issuer. Required without `keys`. */
+  /** Certificates in PEM, or base64 of DER: at most 10. Each is an authority that certifies keys of the issuer, or a certificate of the issuer. A credential can then contain its certificate chain in `x5c`. A subject alternative name of the first certificate must be the issuer. Required without `keys`. */
   roots?: Array<string> | null;
 };
 
@@ -1868,7 +1868,7 @@ export type Readiness = {
     outbox: Check;
     /** Facts reach the published transparency log in time. */
     log: Check;
-    /** The log has a map that this gateway cannot use. Absent if it can, or without a map. */
+    /** Present only if the log has a map that this gateway cannot use. */
     map?: Check;
     /** Log entries reach the change feeds in time. */
     feed: Check;
@@ -2075,7 +2075,7 @@ export type Snapshot = SnapshotHeader & {
   disclosed_paths?: Array<string>;
   /** In lists and exports, if `partial`: false if the shown part equals that of the previous version. */
   changed?: boolean;
-  /** If `partial`: what proves the shown part by the log, without the hidden values. */
+  /** Present only if `partial`: the view, by which the log proves the shown part without the hidden values. */
   view?: View;
   /** The result of the verification. Absent with `verify=none`. */
   verification?: Verification;
@@ -2348,7 +2348,7 @@ export type TenantAbsenceProof = {
   stream: 'd' | 'o' | 'p' | 'w';
   /** The first number that the stream does not have. */
   number: number;
-  /** The proof of the newest number of the stream (docs/log.md). */
+  /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
@@ -2752,7 +2752,7 @@ export type DiffVersionsQuery = DiffSnapshotsQuery & {
   to_version?: number;
   /** The "after" state: the newest version at this moment. */
   as_of?: string;
-  /** The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
   basis?: 'recorded' | 'effective';
 };
 
@@ -2785,7 +2785,7 @@ export type GetSubjectQuery = {
   view?: 'full' | 'header';
   /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
   as_of?: string;
-  /** The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
   basis?: 'recorded' | 'effective';
 };
 
@@ -2798,7 +2798,7 @@ export type GetLatestSnapshotQuery = {
   view?: 'full' | 'header';
   /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
   as_of?: string;
-  /** The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
   basis?: 'recorded' | 'effective';
 };
 
@@ -2833,7 +2833,7 @@ export type ListSnapshotsQuery = PageQuery & {
   from?: string;
   /** Only versions up to and including this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
   to?: string;
-  /** The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
   basis?: 'recorded' | 'effective';
 };
 
@@ -2864,7 +2864,7 @@ export type ExportSnapshotLinesQuery = {
   depth?: string;
   /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
   as_of?: string;
-  /** The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
   basis?: 'recorded' | 'effective';
 };
 
@@ -2879,7 +2879,7 @@ export type GetProvenanceQuery = PageQuery & {
   version?: number;
   /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
   as_of?: string;
-  /** The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
   basis?: 'recorded' | 'effective';
 };
 
@@ -3052,7 +3052,7 @@ export type Operations = {
         subject_id?: string;
         /** Only entries from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
         from?: string;
-        /** JSON Pointers below `/attributes`, separated by commas. Only entries of new snapshots in which something at, below or above one of them changed, and of which it is unknown. Entries of other types are not filtered. */
+        /** JSON Pointers below `/attributes`, separated by commas. Selects the entries of new snapshots in which something at, below or above one of these paths may have changed. Entries of other types are not filtered. */
         paths?: string;
         /** Only entries of this type. */
         type?:
@@ -3166,7 +3166,7 @@ export type Operations = {
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/latest-proof': {
       query?: {
-        /** Asks for the newest version among the first entries of the log. Defaults to all published ones. */
+        /** The number of entries, from the first one on, among which the version is the newest. Defaults to all published entries. */
         as_of_size?: number;
         /** Seconds to wait for a fact that is not in the published log yet. */
         wait?: string;
@@ -3432,7 +3432,7 @@ export type PathParameters = {
   snapshot_version: number;
   /** A snapshot. */
   snapshot_id: string;
-  /** A principal, percent-encoded: `:` as `%3A`, `#` as `%23`. */
+  /** A principal, percent-encoded, with `:` as `%3A` and `#` as `%23`. */
   principal_id: string;
   /** A transfer offer. */
   offer_id: string;
@@ -3442,7 +3442,7 @@ export type PathParameters = {
   erasure_id: string;
   /** A refresh request of the subject. */
   refresh_request_id: string;
-  /** The issuer, percent-encoded: `:` as `%3A`, `/` as `%2F`. */
+  /** The issuer, percent-encoded, with `:` as `%3A` and `/` as `%2F`. */
   issuer: string;
   /** An attestation. The UUID without `att_` is accepted too. */
   attestation_id: string;

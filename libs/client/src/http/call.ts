@@ -37,7 +37,7 @@ export function requireSays(sent: object, answer: object): void {
   }
 }
 
-/** Compares values, ignoring the order of texts in a list, the time zone and the case of texts. */
+/** Compares values. Ignores the order of texts in a list, time zones, and upper and lower case. */
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof one === 'string' && typeof other === 'string') {
     const isTime = /^\d{4}-\d\d-\d\d/.test(one);

@@ -14,8 +14,8 @@ const vcts = 'The types of credentials (`vct`) that the tenant accepts from the 
 const keys = 'The public keys of the issuer, as JWKs: at most 20.';
 const roots =
   'Certificates in PEM, or base64 of DER: at most 10. Each is an authority that certifies keys of the issuer, or a ' +
-  'certificate of the issuer. A credential then has its certificates in `x5c`, and an alternative name of the first one ' +
-  'is the issuer.';
+  'certificate of the issuer. A credential can then contain its certificate chain in `x5c`. A subject alternative name ' +
+  'of the first certificate must be the issuer.';
 
 export const TrustedIssuer = view('TrustedIssuer', {
   tenant_id: tenantId,

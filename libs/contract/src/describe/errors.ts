@@ -61,8 +61,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   internal_error: 'The service failed. Try again; if the error persists, report the request_id.',
   damaged: 'The stored text of a version was altered. The message names the version; the operator must restore it.',
   archive_damaged:
-    'No store of the archive has the text of this version as it was written. The message names the version; the operator ' +
-    'must restore it. Other versions are not affected.',
+    'The archive has no undamaged copy of the text of this version. The message names the version; the operator must ' +
+    'restore it. Other versions are not affected.',
   unavailable: 'A dependency is down, or the service is overloaded. Wait for the seconds in Retry-After and try again.',
   archive_unavailable:
     'The text of this old version is in the archive, which does not answer. Wait for the seconds in Retry-After and try ' +

@@ -12,7 +12,8 @@ interface Facts {
   /** Converts the stored value to the shown one; absent if they are equal. */
   show?: ((stored: unknown) => unknown) | undefined;
   /**
-   * The member of the record that holds the value. Null: the record itself. Absent: the field's own name in camelCase.
+   * The member of the record that holds the value. If null, the value is the whole record. If absent, the member has
+   * the field's own name in camelCase.
    */
   key?: string | null;
   isOptional: boolean;

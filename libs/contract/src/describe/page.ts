@@ -8,7 +8,7 @@ import type { Answer } from './operation';
 /** The query of a list without filters. */
 export const PAGE_QUERY = query(PAGE);
 
-/** For the descriptions of filtered lists. */
+/** A sentence for the descriptions of filtered lists. */
 export const SHORT_PAGES = 'A page of a filtered list may be short or empty and still have a `next_cursor`.';
 
 const cursor = shown<string | null>({ type: ['string', 'null'] }).described('Null on the last page.');

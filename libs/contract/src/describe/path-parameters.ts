@@ -25,10 +25,10 @@ export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<numb
     .described('The index of an entry in the log, from 0.')
     .example(3),
   principal_id: principalId
-    .described('A principal, percent-encoded: `:` as `%3A`, `#` as `%23`.')
+    .described('A principal, percent-encoded, with `:` as `%3A` and `#` as `%23`.')
     .example('oidc:dev#carol'),
   issuer: issuer
-    .described('The issuer, percent-encoded: `:` as `%3A`, `/` as `%2F`.')
+    .described('The issuer, percent-encoded, with `:` as `%3A` and `/` as `%2F`.')
     .example('https://registry.example'),
   attestation_id: prefixed(ATTESTATION_PREFIX)
     .described(`An attestation. The UUID without \`${ATTESTATION_PREFIX}\` is accepted too.`)

@@ -181,8 +181,8 @@ export const ChangesQuery = query({
     .optional()
     .example('/attributes/legal/legal_name')
     .described(
-      'JSON Pointers below `/attributes`, separated by commas. Only entries of new snapshots in which something at, ' +
-        'below or above one of them changed, and of which it is unknown. Entries of other types are not filtered.',
+      'JSON Pointers below `/attributes`, separated by commas. Selects the entries of new snapshots in which something ' +
+        'at, below or above one of these paths may have changed. Entries of other types are not filtered.',
     ),
   type: f.oneOf(CHANGE_TYPES).optional().example('snapshot.created').described('Only entries of this type.'),
 });

@@ -17,8 +17,8 @@ export const AccessPeriodView = view('AccessPeriod', {
   scopes: f.scopes,
   paths,
   from: f.time.described(
-    'The start: when the grant was created or changed, or later by its own start. Equal to `until` if the grant gave no ' +
-      'rights in this period.',
+    'When the period begins: when the grant was created, was changed or started. Equal to `until` if the grant gave ' +
+      'no rights in this period.',
   ),
   until: f.time.nullable().described('The end; null: none.'),
   ended_by: f

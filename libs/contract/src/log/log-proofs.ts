@@ -102,7 +102,7 @@ const OWNER_PROOF_EXAMPLE: InclusionProof = {
   view: null,
 };
 
-/** The snapshot is erased, which is the log's next entry. */
+/** The snapshot is erased; the log's next entry records the erasure. */
 const ERASURE_PROOF_EXAMPLE: InclusionProof = {
   log_origin: 'log.example/iss',
   log_index: 4,

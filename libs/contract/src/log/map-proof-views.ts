@@ -23,7 +23,7 @@ const LookUpView = part({
   vrf_proof: base64.described('C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number.'),
   log_indexes: listOf(count).described('The entries that carry the key; empty if it is not in the map.'),
   path: base64.described(
-    'From the leaf up: for each level, the bit at which its children differ, and the hash beside.',
+    'From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling.',
   ),
   other: part({
     key: base64.described('Its key: 32 bytes.'),
@@ -38,7 +38,7 @@ const MapProofView = view('MapProof', {
   map_root: MapRootView.described('The root of the map, the last entry that the checkpoint covers.'),
   look_ups: listOf(LookUpView).described('They prove the newest number of the stream.'),
 });
-const map = MapProofView.described('The proof of the newest number of the stream (docs/log.md).');
+const map = MapProofView.described('The proof of the newest number of the stream. [/docs/map](/docs/map) explains it.');
 
 const entry = text.described('The entry as it was hashed: RFC 8785 text.');
 const inclusion = proofHashes.described('The proof against the checkpoint of `map`: RFC 6962, section 2.1.1.');

@@ -17,7 +17,9 @@ const wait = logWait.described('Seconds to wait for a fact that is not in the pu
 export const LatestProofQuery = query({
   as_of_size: positive({ example: 6 })
     .optional()
-    .described('Asks for the newest version among the first entries of the log. Defaults to all published ones.'),
+    .described(
+      'The number of entries, from the first one on, among which the version is the newest. Defaults to all published entries.',
+    ),
   wait,
 });
 export type LatestProofQuery = SentOf<typeof LatestProofQuery>;

@@ -44,7 +44,7 @@ const basis = oneOf(TIME_BASES)
   .optional()
   .byDefault('recorded')
   .described(
-    'The time that counts. `recorded`: when the service stored a version (`created_at`). `effective`: when ' +
+    'The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when ' +
       'its writer says that it was made (`generated_at`).',
   );
 

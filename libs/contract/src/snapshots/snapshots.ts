@@ -137,7 +137,9 @@ export const Snapshot = view('Snapshot', {
   changed: flag
     .optional()
     .described('In lists and exports, if `partial`: false if the shown part equals that of the previous version.'),
-  view: View.optional().described('If `partial`: what proves the shown part by the log, without the hidden values.'),
+  view: View.optional().described(
+    'Present only if `partial`: the view, by which the log proves the shown part without the hidden values.',
+  ),
   verification: Verification.optional().described(VERIFICATION),
 });
 

@@ -1,4 +1,7 @@
-/** How attributes (docs/how-to/model.md) appear in BODS 0.4, and back. Each list has the names that are read, in order of preference. */
+/**
+ * Maps attributes (docs/how-to/model.md) to BODS 0.4 and back. Each list has the names that are read, in order of
+ * preference.
+ */
 
 /** Types of entities by the type of the subject. */
 export const ENTITY_TYPES = { organization: 'registeredEntity', entity: 'legalEntity' } as const;
@@ -17,7 +20,7 @@ export const OWNER_INTERESTS: ReadonlyMap<string, string> = new Map([
   ['nominator', 'nominator'],
 ]);
 
-/** Interests of the members of `officers` by their `role`. Other officers have none in BODS. */
+/** Interests of the members of `officers` by their `role`. BODS has no interests for other roles. */
 export const OFFICER_INTERESTS: ReadonlyMap<string, string> = new Map([
   ['director', 'boardMember'],
   ['board_member', 'boardMember'],
@@ -30,7 +33,7 @@ export const OFFICER_INTERESTS: ReadonlyMap<string, string> = new Map([
 /** Schemes of org-id.guide by the folded keys of `identifiers`. Other keys become the name of the scheme. */
 export const SCHEMES: ReadonlyMap<string, string> = new Map([['lei', 'XI-LEI']]);
 
-/** Types of sources by parts of an evidence type. Others are third parties. */
+/** Types of sources by parts of an evidence type. All other sources are third parties. */
 export const SOURCE_TYPES: readonly (readonly [part: string, type: string])[] = [
   ['regist', 'officialRegister'],
   ['declar', 'selfDeclaration'],

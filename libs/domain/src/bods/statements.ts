@@ -27,7 +27,7 @@ export interface StatedVersion {
 
 const VERSION = '0.4';
 
-/** A record of a statement, without what says when it was stated. */
+/** The record in a statement, without the members that say when it was stated. */
 interface BodsRecord {
   recordId: string;
   recordType: 'entity' | 'person' | 'relationship';

@@ -124,7 +124,10 @@ export interface LogKeyAnnouncedFact {
 /** Facts about the log itself. */
 export type LogOwnFact = LogRestartedFact | LogKeyAnnouncedFact;
 
-/** The content of versions was destroyed on purpose. This distinguishes an erased entry from a stolen one. */
+/**
+ * The content of versions was destroyed on purpose. This entry distinguishes erased content from content that was
+ * removed secretly.
+ */
 export interface SubjectErasedFact extends SubjectRef {
   type: 'subject.erased';
   tenantId: string;
@@ -140,7 +143,7 @@ export interface ErasedVersionFact extends Pick<
   SnapshotCreatedFact,
   'snapshotId' | 'snapshotVersion' | 'envelopeHash' | 'prevHash'
 > {
-  /** As the API formats it. */
+  /** In the format of the API. */
   createdAt: string;
 }
 

@@ -4,13 +4,16 @@ import { KEYED_ENTRY_VERSION } from './entry';
 
 const MAP_VERSION = 'iss_map_v1';
 
-/** The entries that one `map.backfill` entry gives keys to, and their keys, at most: public bundles of entries have a length of two bytes. */
+/**
+ * The maximum numbers of entries to which one `map.backfill` entry gives keys, and of these keys. In a public bundle,
+ * the length of an entry has two bytes.
+ */
 const MAX_BACKFILL_ENTRIES = 256;
 const MAX_BACKFILL_KEYS = 1_024;
 
 /**
- * Returns the public text of the leaf of an entry with keys in the map: the hash of the entry's text, and its keys of 32 bytes
- * each (docs/log.md). The salt in the entry hides it.
+ * Returns the public text of the leaf of an entry with keys in the map: the hash of the entry's text, and its keys of
+ * 32 bytes each (docs/log.md). Because of the salt in the entry, nobody can confirm a guess with the hash.
  */
 export function keyedLeafText(entry: string, keys: readonly Uint8Array[]): string {
   return leafTextOfBody(createHash('sha256').update(entry).digest(), keys);

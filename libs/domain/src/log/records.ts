@@ -2,7 +2,7 @@ import { canonicalize } from '../json/canonicalize';
 import type { JsonObject } from '../json/value';
 import type { SubjectRef } from '../subject-ref';
 
-/** Limits of a batch: public bundles of entries have a length of two bytes. */
+/** Limits of a batch. In a public bundle, the length of an entry has two bytes. */
 const MAX_RECORDS = 256;
 const MAX_BYTES = 59_000;
 

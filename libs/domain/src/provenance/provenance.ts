@@ -87,7 +87,7 @@ function originsOfPart(all: JsonObject, part: JsonObject, encoded: Uint8Array | 
   return encodeOrigins(found);
 }
 
-/** Says whether the walk continues or the page is full. */
+/** Returns whether the walk continues, or the page is full. */
 type Walk = 'continues' | 'ended';
 
 class Lister {

@@ -4,7 +4,10 @@ const BLOCK = 64;
 /** Bytes of a result that are used. */
 const START = 16;
 
-/** Computes many HMAC-SHA-256 (RFC 2104) with one key. It is a third of the cost of an `Hmac` of `node:crypto` for each. */
+/**
+ * Computes many HMAC-SHA-256 (RFC 2104) with one key. This takes a third of the time of a separate `Hmac` of
+ * `node:crypto` for each text.
+ */
 export class Hmac {
   private inner: Buffer;
   private readonly outer: Buffer;

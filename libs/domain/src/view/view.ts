@@ -34,7 +34,7 @@ export interface PartialView {
   disclosures: readonly string[];
   /** Lowercase hex SHA-256 of the payload. */
   hash: string;
-  /** SHA-256 of the disclosed values and evidence, in hex. Versions that show the same have the same. */
+  /** SHA-256 of the disclosed values and evidence, in hex. Versions that show the same values have the same hash. */
   contentHash: string;
 }
 

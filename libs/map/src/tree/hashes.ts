@@ -71,7 +71,9 @@ export function compareKeys(one: Uint8Array, other: Uint8Array): number {
   return bit === 8 * KEY_SIZE ? 0 : bitOf(one, bit) - bitOf(other, bit);
 }
 
-/** The working memory would otherwise add bytes of an earlier hash. */
+/**
+ * Refuses a hash of another length. The shared working memory would otherwise fill it up with bytes of an earlier hash.
+ */
 function requireHash(hash: Uint8Array): Uint8Array {
   if (hash.length === KEY_SIZE) return hash;
   throw new MapError('malformed', `A hash of the map has ${KEY_SIZE} bytes, not ${hash.length}.`);

@@ -22,7 +22,7 @@ interface Section {
 /** The statements and fragments of files of SQL (docs/sql.md). */
 export class SqlFiles {
   private readonly statements = new Map<string, Section>();
-  /** By name. Several files may use a name, each for itself. */
+  /** By name. Several files may use the same name, each for a fragment of its own. */
   private readonly fragments = new Map<string, Section[]>();
 
   /** Takes the texts by the names of their files. Throws if two statements have one name. */
@@ -71,19 +71,22 @@ export class SqlFiles {
     return this.expand(fragment, new Map(parameters.map((parameter, index) => [parameter, values[index] ?? ''])));
   }
 
-  /** Replaces the references in a text. Those in an argument are replaced first, so they never name parameters of a fragment. */
+  /**
+   * Replaces the references in a text. References in an argument are replaced first, so they never name parameters of a
+   * fragment.
+   */
   private expand({ file, text }: Section, parameters: ReadonlyMap<string, string>): string {
     let expanded = '';
     let end = 0;
     for (const { 0: reference, 1: name = '', index } of text.matchAll(REFERENCE)) {
-      // It is in an argument of the previous reference.
+      // This reference is in an argument of the previous one.
       if (index < end) continue;
       expanded += text.slice(end, index);
       end = index + reference.length;
       const parameter = parameters.get(name);
       if (parameter !== undefined) {
         expanded += parameter;
-        // An empty group has no dot: `"@group.name"`.
+        // Without a group, the dot after it is left out: `"@group.name"`.
         if (parameter === '' && text[end] === '.') end += 1;
         continue;
       }

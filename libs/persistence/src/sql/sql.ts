@@ -37,7 +37,7 @@ export class Sql {
     private readonly shared: Sharing | null = null,
     /** A copy of the database, for reads that may be late. */
     readonly replica: Replica | null = null,
-    /** Has the texts that are not in the database. Null if none is configured. */
+    /** The archive with the texts that are not in the database; null if none is configured. */
     readonly archive: TextArchive | null = null,
   ) {}
 

@@ -31,7 +31,7 @@ export function operatorEnv(source: NodeJS.ProcessEnv = process.env) {
   const env = readVariables(OperatorVariables, [], source);
   const requests_per_minute = env.RATE_LIMIT_PER_MINUTE ?? RATES.requests_per_minute.default;
   return {
-    /** Has the login that owns the tables. */
+    /** The URL with the login that owns the tables. */
     databaseUrl: env.DATABASE_URL,
     /** Undefined if the queue's tables are in the database. */
     queueUrl: env.QUEUE_URL,
@@ -158,7 +158,7 @@ function toShared(env: SharedVariables) {
     /** Undefined if the queue is in PostgreSQL. */
     queueUrl: env.QUEUE_URL,
     secretBox: SecretBox.fromKeyRing(env.SECRETS_KEYS),
-    /** Makes the keys of the map; undefined if there is none. Secret. */
+    /** The secret with which keys of the map are made; undefined without a map. Secret. */
     vrfKey: env.LOG_VRF_KEY,
     /** Object storage for old texts, and a second copy of it. Null if there is none. */
     archive: toArchive(env),

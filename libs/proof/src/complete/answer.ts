@@ -9,7 +9,7 @@ import { type Proved, shownCheckpoint } from '../report';
 import { type MapTrust, proveNewest, type ProvedNewest } from './newest';
 import { streamOf } from './streams';
 
-/** The members that tell the answers apart, and what verifies each. */
+/** Maps the member by which an answer is recognized to the function that verifies the answer. */
 const ANSWERS: readonly (readonly [member: string, verify: (answer: Members, trust: MapTrust) => Promise<Proved>])[] = [
   ['grant_id', verifyGrantState],
   ['head', verifyLatest],
@@ -98,7 +98,7 @@ async function verifyEnd(answer: Members, trust: MapTrust): Promise<Proved> {
   const subject = subjectOf(answer);
   const version = answer.count('snapshot_version');
   const stream = versionStream(subject.subject_type, subject.subject_id);
-  // Otherwise, an older map could stand at the end of newer versions.
+  // Otherwise, a bundle with newer versions could end with an older map.
   requireMembers('The end', answer.object('map').all, { checkpoint: answer.text('checkpoint') }, 'not_newest');
   const newest = await proveNewest(stream, answer.value('map'), trust);
   requireNumber('The newest version', newest, version);

@@ -146,8 +146,8 @@ function queryParameters({ query, page }: Operation, limits: Limits): Parameter[
 }
 
 /**
- * Moves the example beside the schema, where readers look for it. Keeps that of an optional parameter in the schema,
- * because Swagger UI would fill it in and send it.
+ * Moves the example beside the schema, where readers look for it. Leaves the example of an optional parameter in the
+ * schema, because Swagger UI would otherwise fill it in and send it.
  */
 function withExampleBeside(parameter: Parameter): Parameter {
   const { example, [ONE_OF_TWO]: isOneOfTwo, ...schema }: Schema = { ...parameter.schema };

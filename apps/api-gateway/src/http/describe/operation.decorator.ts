@@ -4,7 +4,7 @@ import { Public } from '../../auth/public.decorator';
 
 type Handler = ReturnType<ExecutionContext['getHandler']>;
 
-/** The operation of each method that serves one. */
+/** The operation that each controller method serves. */
 const OPERATIONS = new WeakMap<Handler, Facts>();
 
 /** Returns the operation of a request's route; undefined for the few routes outside the interface. */
@@ -13,8 +13,9 @@ export function operationOf(context: ExecutionContext): Facts | undefined {
 }
 
 /**
- * Serves operations of the contract by a method: each one's route, success status and openness. Several operations get
- * one method each, which calls the same code. They share decorators below this one; those above apply to the first.
+ * Makes a method serve operations of the contract. Sets the route and the success status of each, and whether it needs
+ * a token. Several operations get one method each, which calls the same code. They share decorators below this one;
+ * those above apply to the first.
  */
 export function Operation(first: Facts, ...others: readonly Facts[]): MethodDecorator {
   return (target: object, key: string | symbol, descriptor: PropertyDescriptor): void => {
@@ -36,7 +37,7 @@ function copyOf(target: object, key: string | symbol, { value, ...attributes }: 
   for (const each of Reflect.getMetadataKeys(handler)) {
     Reflect.defineMetadata(each, Reflect.getMetadata(each, handler), copy);
   }
-  // Nest stores what it knows of parameters by class and name.
+  // Nest stores the metadata of parameters by class and method name.
   const { constructor } = target;
   for (const each of Reflect.getMetadataKeys(constructor, key)) {
     Reflect.defineMetadata(each, Reflect.getMetadata(each, constructor, key), constructor, name);

@@ -146,7 +146,8 @@ export function setUpDocs(app: INestApplication, settings: GatewaySettings, webh
     response.redirect(settings.console.isOn ? '/console' : `/docs/${settings.docs.isOn ? '' : 'README'}`);
   });
   if (!settings.docs.isOn) return;
-  // At the address /docs, Swagger UI takes the parent folder for its own and names this address to the issuer.
+  // At the address /docs, Swagger UI assumes that its files are in the parent folder, and sends the issuer a redirect
+  // address there.
   app.use(RETURN_PATH, (request: Request, response: Response) => {
     allowSignInWindow(response, true);
     response.redirect(`/docs${RETURN_PATH}${request.originalUrl.slice(RETURN_PATH.length)}`);

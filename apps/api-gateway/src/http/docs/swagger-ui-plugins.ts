@@ -15,8 +15,8 @@ interface ImmutableList {
 type Definitions = (...state: unknown[]) => ImmutableList;
 
 /**
- * Lets "Authorize" offer only the flow for which Swagger UI is registered, of all that the issuer lists. It comes
- * before the field for a pasted token.
+ * Lets "Authorize" offer only the one flow for which Swagger UI is registered, although the issuer lists more. The flow
+ * comes before the field for a pasted token.
  */
 const offerOneFlow = (): object => ({
   statePlugins: {

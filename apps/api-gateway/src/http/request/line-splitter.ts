@@ -8,8 +8,8 @@ const NOTHING = Buffer.alloc(0);
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
 /**
- * Splits arriving bytes into lines, numbered from 1. Blank lines are counted but left out. Nothing is stored of a line
- * that is too long. Lines end with LF or CRLF; the last line may also end with the input.
+ * Splits arriving bytes into lines, numbered from 1. Blank lines are counted but left out. A line that is too long is
+ * not stored. Lines end with LF or CRLF; the last line may also end with the input.
  */
 export class LineSplitter {
   /** The start of a line whose end has not arrived. Only the first `partialBytes` are used. */

@@ -98,7 +98,7 @@ const TENANT_STREAMS: Readonly<Record<TenantAbsenceStream, { nameOf: (id: string
 /** Characters of remembered entries. */
 const CACHE_CHARACTERS = 1024 * 1024;
 
-/** Proves what is newest, and what does not exist, by the map of the published log. */
+/** Proves by the map of the published log which fact is the newest, and that no further fact exists. */
 @Injectable()
 export class MapProofsService {
   private readonly hashed = new RecentMap<string, LoggedEntry>(CACHE_CHARACTERS, ({ text }) => text.length);

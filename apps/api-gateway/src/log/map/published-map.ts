@@ -28,7 +28,7 @@ import { VrfProofs } from './vrf-proofs';
 /** Characters of remembered proofs. */
 const CACHE_CHARACTERS = 4 * 1024 * 1024;
 
-/** Origin and key of the map only change where the log is restarted. */
+/** The origin and the key of the map change only when the log is restarted. */
 const STATE_MS = 1_000;
 
 /** The root of the map in a published tree. */

@@ -15,7 +15,7 @@ export interface NumberProof {
   readonly proof: Uint8Array;
 }
 
-/** Proves keys of numbers. They never change, so that the last ones are remembered. */
+/** Proves keys of numbers. The proofs never change, so the most recent ones are remembered. */
 export class VrfProofs {
   private readonly proofs = new RecentMap<string, NumberProof>(MAX_PROOFS);
 

@@ -29,8 +29,8 @@ export class AttestationService {
   ) {}
 
   /**
-   * Verifies a credential and stores what it is. The worker reads its status. Throws `forbidden`, `limit_reached`, or
-   * `validation_error` that says what is wrong with the credential.
+   * Verifies a credential and stores its description, without its text. The worker reads its status. Throws
+   * `forbidden`, `limit_reached`, or `validation_error` that says what is wrong with the credential.
    */
   async add(acting: Acting, { credential, keyBinding, waitSeconds }: SentCredential): Promise<AttestationRecord> {
     const deadlineMs = performance.now() + waitSeconds * 1000;
@@ -62,7 +62,8 @@ export class AttestationService {
   }
 
   private async verify(actor: Actor, credential: string, keyBinding: KeyBinding | null) {
-    // Access is decided before anything is said about the credential. No issuer has an empty name.
+    // If the credential names no issuer, an empty name is looked up, which no issuer has. So access is decided first in
+    // any case.
     const { facts, trusted } = await this.issuers.find(actor, namedIssuer(credential));
     requireAccess(facts, RULES.createAttestation);
     try {

@@ -23,7 +23,7 @@ export interface SentIssuer {
 
 const MAX_ITEMS = { vcts: 100, keys: 20, roots: 10 } as const;
 const MAX_VCT_LENGTH = 512;
-/** Keeps entries, and so a page of them, small. */
+/** Limits the size of an entry, so that a page of entries stays small. */
 const MAX_ENTRY_BYTES = 24 * 1024;
 
 /** Manages the issuers that a tenant trusts. */

@@ -19,13 +19,16 @@ import { type LogFileContent, LogTreeService } from '../../log/log-tree.service'
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Bundles that wait for their turn. */
 const MAX_WAITING = 64;
-/** Leaves that are made before other work of the process gets its turn: about half a millisecond. */
+/**
+ * The number of leaves that are made before other work of the process gets its turn. They take about half a
+ * millisecond.
+ */
 const TURN = 16;
 
 /** The first entries of a bundle. They never change. */
 interface Made {
   readonly bytes: Buffer;
-  /** The length of the bundle with each number of entries. */
+  /** The length of the bundle after each of its entries. */
   readonly ends: readonly number[];
 }
 
@@ -94,7 +97,7 @@ export class EntryBundles {
     return { bytes: made.bytes, isPublished: false };
   }
 
-  /** Does work of this name after other work, or joins it if it waits or runs. */
+  /** Queues work under a name, or joins the work of this name that already waits or runs. */
   private inTurn(name: string, work: () => Promise<Made>): Promise<Made> {
     const existing = this.making.get(name);
     if (existing !== undefined) return existing;

@@ -22,7 +22,7 @@ import type { ProvedNumber } from '../../log/map/published-map';
 import type { Asker } from '../../runtime/asker';
 import { RecentProofs } from './recent-proofs';
 
-/** Proves what is newest, and what does not exist, to callers that may know it. */
+/** Proves to permitted callers which fact is the newest, and that no further fact exists. */
 @Controller()
 export class MapProofsController {
   constructor(

@@ -109,8 +109,8 @@ export class WebhookSubscriptionService {
   }
 
   /**
-   * Replaces the secret. Deliveries are signed with the new one immediately, and with the old one too during the grace
-   * period.
+   * Replaces the secret. Deliveries are signed with the new secret immediately, and during the grace period also with
+   * the old one.
    */
   async rotateSecret(
     principal: Principal,

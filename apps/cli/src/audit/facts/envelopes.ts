@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalValue } from './canonical';
 import { type Found, report } from '../findings';
 
-/** Stands for a text in the archive, which `iss archive verify` reads. No text of an envelope is this. */
+/** Replaces the text of a version in the archive, which only `iss archive verify` reads. No envelope has this text. */
 export const ARCHIVED = '@';
 
 /** Selects the text of the snapshot `n`. */

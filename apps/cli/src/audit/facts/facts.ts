@@ -30,12 +30,15 @@ SELECT v.subject_key, v.snapshot_version FROM snapshot_views v
    AND NOT EXISTS (SELECT FROM log_waiting w WHERE w.entry_type IN (1, 14) AND w.subject_key = v.subject_key
                                                AND w.snapshot_version = v.snapshot_version)`;
 
-/** Finds a last restart whose entry is not the first one. */
+/** Finds a restart of the log whose entry is not the first entry of the new log. */
 const MISPLACED_RESTART = `
 SELECT r.restart_id, e.log_index FROM (SELECT * FROM log_restarts ORDER BY restart_id DESC LIMIT 1) r
   JOIN log_entries e ON e.restart_id = r.restart_id WHERE e.log_index <> 0`;
 
-/** Finds signing keys without announcement, and keys that count as first but came later. */
+/**
+ * Finds signing keys without an announcement, and keys that are stored as first keys of the log although they came
+ * later.
+ */
 const STRANGE_KEYS = `
 SELECT k.vkey, 'it signs but is not announced' FROM log_keys k
  WHERE k.until_at IS NULL

@@ -2,9 +2,10 @@ import type { AuditReader } from '../database';
 import { type Found, nothingFound, report } from '../findings';
 
 /**
- * The feeds as entries and facts require and permit them. These rows are required: those of a fact's own tenant, and of the
- * grantee of a grant on one subject. Versions of a subject are required for a tenant with a live grant on it, once a worker has
- * announced its start. All rows for other grants depend on the time of an acceptance or of an end, so they are only permitted.
+ * The rows of the feeds that entries and facts require or permit. These rows are required: those of a fact's own
+ * tenant, and of the grantee of a grant on one subject. Versions of a subject are required for a tenant with a live
+ * grant on it, once a worker has announced its start. Rows for other grants depend on when a grant was accepted or
+ * ended, so they are permitted but not required.
  */
 const FACTS = `
 WITH size AS (SELECT f.size FROM log_feed f WHERE f.is_one),

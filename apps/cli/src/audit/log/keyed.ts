@@ -12,7 +12,10 @@ const DEPTHS = 'SELECT min(get_byte(path, 0)), max(get_byte(path, 0)) FROM map_b
 /** The longest part of a bucket that is read for a key: 12 log indexes. */
 const PART_BYTES = 444;
 
-/** The keys of entries. A key is found in its bucket by its first bytes; a wrong one gives another leaf. */
+/**
+ * Selects the keys of entries. A key is found in its bucket by its first bytes. A wrong key would give another leaf
+ * hash.
+ */
 const KEYS = `
 SELECT e.log_index, encode(k.part, 'base64'), e.backfill_from
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND key_prefixes IS NOT NULL
@@ -52,7 +55,7 @@ export interface EntryKeys {
   readonly isBackfill: boolean;
 }
 
-/** An entry that is missing here is iss_log_entry_v1. */
+/** An entry that is not in this map has the version iss_log_entry_v1. */
 export type KeysByEntry = ReadonlyMap<number, EntryKeys>;
 
 /** Reads the keys of a range of entries. */
@@ -70,19 +73,21 @@ export async function readKeys(reader: AuditReader, from: number, to: number): P
   return keys;
 }
 
-/** Reports a key that the map does not have for the entry that it belongs to. */
+/** Reports a key that the map does not have for the entry to which it belongs. */
 export function checkPlaces(found: Found, where: string, keys: EntryKeys, indexOf: (place: number) => number): void {
   const key = keys.texts.find((_, place) => keys.logIndexes[place]?.includes(indexOf(place)) !== true);
   if (key !== undefined) report(found, 'map', where, `the map has its key ${key} for other entries`);
 }
 
-/** Returns the text of the leaf of an entry: with keys, a public text with the hash of the entry's own. */
+/**
+ * Returns the text of the leaf of an entry. If the entry has keys, this is its public text, with the hash of the entry.
+ */
 export function leafText(text: string, keys: EntryKeys | undefined): string {
   if (keys === undefined) return text;
   return outerText(hash('sha256', text.replace(V1, V2), 'base64url'), keys.texts);
 }
 
-/** Returns the public text of the leaf of an entry with keys. `body` is the hash of its own text in base64url. */
+/** Returns the public text of the leaf of an entry with keys. `body` is the hash of the entry in base64url. */
 export function outerText(body: string, keys: readonly string[]): string {
   return `{"body":"${body}",${V2},"keys":${JSON.stringify(keys)}}`;
 }
@@ -91,7 +96,7 @@ export function outerText(body: string, keys: readonly string[]): string {
 export interface MapEntry {
   readonly name: string;
   readonly text: string;
-  /** Returns the log index of the older entry which a key belongs to. */
+  /** Returns the log index of the older entry to which a key belongs. */
   readonly indexOf: (place: number) => number;
 }
 

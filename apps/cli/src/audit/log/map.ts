@@ -5,7 +5,7 @@ import { type Found, nothingFound, report } from '../findings';
 
 const KEY_BYTES = 32;
 const RECORD_BYTES = 37;
-/** An entry stores as many bytes of each of its keys. */
+/** The number of bytes that an entry stores of each of its keys. */
 export const PREFIX_BYTES = 7;
 
 /** The number of keys that each entry must have: one for each stream that its fact extends (docs/log.md). */
@@ -31,7 +31,7 @@ SELECT coalesce(e.log_index, g.log_index), e.entry_type, g.keys, g.times, ${EXPE
  WHERE e.log_index IS NULL OR g.times > 1 OR (e.entry_type NOT IN (9, 10) AND g.keys <> ${EXPECTED})
     OR (g.log_index IS NULL AND e.entry_type NOT IN (9, 10) AND (e.log_index < m.backfilled_to OR e.log_index >= m.starts_at))`;
 
-/** Finds entries that only belong into a log with a map. */
+/** Finds entries that may exist only in a log with a map. */
 const WITHOUT_MAP = `
 SELECT e.log_index, e.entry_type FROM log_entries e
  WHERE (e.entry_type IN (9, 10, 13) OR e.key_prefixes IS NOT NULL) AND NOT EXISTS (SELECT FROM map_state)`;

@@ -9,7 +9,7 @@ import { MAP_ENTRIES, readKeys, readMapEntry } from './keyed';
 /** Entries per statement. */
 const CHUNK = 16_384;
 
-/** SQL of a part of the name of a stream. */
+/** Returns the SQL of a part of the name of a stream. */
 const PART = (value: string): string => `replace(replace(replace(${value}, '%', '%25'), '/', '%2F'), chr(10), '%0A')`;
 const SUBJECT = `${PART('s.subject_type')} || '/' || ${PART('s.subject_id')}`;
 

@@ -16,7 +16,7 @@ const OF_TENANT: Readonly<Record<string, string>> = {
   'general-grants': 'w',
 };
 
-/** Excludes two kinds of proofs. */
+/** At most one of these options may be given. */
 const KIND = {};
 
 export const proof = defineCommand({

@@ -9,7 +9,7 @@ import { asCaller, CALLER_OPTIONS } from '../../service/caller';
 import { isEnvelope } from '../../service/envelopes';
 import { visible } from '../../visible';
 
-/** In bytes, above the limit of any deployment. */
+/** The limit in bytes, which is above the limit of any deployment. */
 const MAX_ENVELOPE = 64_000_000;
 const MAX_DEPTH = 640;
 

@@ -46,7 +46,7 @@ type Place =
 interface Elements {
   readonly is: 'array';
   readonly places: Place[];
-  /** Operations come in the order of the array. `live` elements of the newer version are before `at`. */
+  /** Operations come in the order of the array. `live` is the number of elements of the newer version before `at`. */
   at: number;
   live: number;
 }

@@ -41,7 +41,8 @@ export function useComparison(
     enabled: before !== undefined && after !== undefined,
     structuralSharing: false,
     queryFn: async ({ signal }) => {
-      // A query that uses its signal is cancelled with its view, whose worker then ends. Otherwise the next view shows that end.
+      // Without the use of its signal, the query would survive its view. The next view would then show the error of the
+      // ended worker.
       signal.throwIfAborted();
       const from = { version: versions.from, json: before?.json ?? '' };
       const to = { version: versions.to, json: after?.json ?? '' };

@@ -165,7 +165,10 @@ function noteOfNewest(answer: JsonValue): string | null {
   return map === undefined ? null : noteOf(map);
 }
 
-/** Returns the checkpoint that this browser kept of the log of a checkpoint, and the proof of consistency between the two. */
+/**
+ * Returns the checkpoint that this browser kept of the same log, and the proof of consistency between it and the given
+ * checkpoint.
+ */
 async function keptFor(
   client: IdentityState,
   note: string | null,

@@ -181,7 +181,7 @@ interface NewItemProps {
   item: JsonValue;
   index: number;
   role: string;
-  /** It gets the focus when it appears. */
+  /** The first field gets the focus when it appears. */
   isFocused: boolean;
   faults: ReadonlyMap<string, readonly string[]>;
   edit: (change: (draft: Draft) => Draft) => void;

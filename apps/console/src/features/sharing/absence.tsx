@@ -76,7 +76,7 @@ function CountDialog({
   onClose,
 }: SubjectDialogProps & {
   stream: 'p' | 'r';
-  /** The tenant that the stream belongs to beside its subject. */
+  /** The tenant in the name of the stream, after the subject. */
   holder?: { readonly tenant_id?: string };
   children: (count: number) => ReactNode;
 }) {

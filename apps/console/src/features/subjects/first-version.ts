@@ -8,7 +8,7 @@ interface First {
   readonly by: string;
 }
 
-/** Returns the call that writes a minimal first version. Its name is where search finds it. */
+/** Returns the call that writes a minimal first version. The name is stored where the search finds it. */
 export function firstVersionCall(tenantId: string, { type, subjectId, name, by }: First): ApiCall<api.Snapshot> {
   const at = new Date().toISOString();
   return apiCall('POST', '/v1/tenants/{tenant_id}/entity-states', {

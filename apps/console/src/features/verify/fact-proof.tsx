@@ -12,7 +12,7 @@ export const WAIT_S = 10;
 
 export interface ProvenFact<T extends object> {
   readonly call: ApiCall<T>;
-  /** Members that the entry must have; of a proof without an entry, its result. */
+  /** Members that the entry must have. For a proof without an entry, the members that its result must have. */
   readonly expected: JsonObject;
   /** Says what a verified proof means. */
   readonly meaning?: (proof: T) => ReactNode;

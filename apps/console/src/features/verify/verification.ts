@@ -14,7 +14,7 @@ export interface Verification {
   /** The count in the first line of a bundle, or null. */
   readonly of: number | null;
   readonly outcome: FileOutcome | null;
-  /** An error that says nothing about the file. */
+  /** An error that is not the fault of the file. */
   readonly failure: Error | null;
   readonly tookMs: number | null;
 }

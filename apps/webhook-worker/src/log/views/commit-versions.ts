@@ -22,7 +22,7 @@ function hashOf({ text, envelopeHash, prevHash }: VersionWithoutView, secret: Ui
   try {
     return commitView({ text, envelopeHash, prevHash, secret });
   } catch {
-    // An import can store any text. It must not stop the log.
+    // An import can store any text, which must not stop the log.
     return null;
   }
 }

@@ -41,7 +41,7 @@ export class ViewMaker {
     return this.threads.close();
   }
 
-  /** Makes views. Their hash is null for a text that is no envelope. */
+  /** Makes views. The hash is null for a text that is no envelope. */
   async commit(versions: readonly VersionWithoutView[]): Promise<readonly CommittedVersion[]> {
     const orders = ordersOf(versions);
     const [only] = orders;

@@ -17,8 +17,9 @@ RETURNING p.tenant_id AS "tenantId", p.aged_to::text AS "agedTo", p.superseded_t
   p.superseded_to < statement_timestamp() - interval '1 day' AS "isOverdue"
 
 -- fragment: archivable(until, back)
--- Examines about `rows` versions of a tenant in the order of their times, and returns those whose text can move: `back` versions before
--- them, of the age, and not the latest. `reached` is the place for the next call. It stays a minute behind the clock, because a
+-- Examines about `rows` versions of a tenant in the order of their times, and returns the versions whose text can move.
+-- These are the versions `back` numbers before the examined ones, if they are old enough and not the latest. `reached`
+-- is the place for the next call. It stays a minute behind the clock, because a
 -- transaction that runs now has an earlier time.
 SELECT least(w.reached, statement_timestamp() - interval '1 minute')::text AS reached, w.reached::text AS "examinedTo", w.is_more AS "isMore",
        n.subject_key AS "candidate?.subjectKey", n.snapshot_version AS "candidate?.snapshotVersion", n.bytes AS "candidate?.bytes"

@@ -124,7 +124,7 @@ export class ArchiveStore {
     return this.sql.run(TEXTS, { versions });
   }
 
-  /** Records an object before it is written. */
+  /** Records a pack before its object is written. */
   async addPack(object: string, bytes: number): Promise<void> {
     await this.sql.run(ADD_PACK, { object, bytes });
   }

@@ -69,7 +69,7 @@ a.attestation_id AS "@group.attestationId",
                       WHERE l.tenant_id = a.tenant_id AND l.issuer = a.issuer AND l.uri = a.status_uri LIMIT 1) l ON true
 
 -- statement: attestation_add
--- The list is asked soon, but not again within ten seconds.
+-- The list will be read soon, but not again within ten seconds.
 WITH cap AS MATERIALIZED (SELECT @cap_of(tenant, attestations_per_tenant, :tenantId) AS value),
 made AS (
   INSERT INTO attestations (attestation_id, tenant_id, issuer, vct, digest, has_key_binding, added_by, expires_at, status,

@@ -1,5 +1,5 @@
 -- statement: attestation_lists_claim
--- Claims the next due lists for five minutes. Keys are null if the tenant trusts the issuer no more.
+-- Claims the next due lists for five minutes. Keys are null if the tenant no longer trusts the issuer.
 WITH due AS MATERIALIZED (
   SELECT l.list_id FROM attestation_lists l
    WHERE l.due_at <= statement_timestamp() ORDER BY l.due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
@@ -35,7 +35,8 @@ UPDATE attestations a
  WHERE a.attestation_id = ANY (ARRAY(SELECT named.attestation_id FROM named))
 
 -- statement: attestation_list_read
--- An hour later again, if any attestation needs it. A credential that was added meanwhile does not wait so long.
+-- Schedules the next read an hour later, if an attestation needs it. If a credential was added meanwhile, the next read
+-- is sooner.
 UPDATE attestation_lists l
    SET issued_at = :issuedAt::timestamptz, failures = 0, problem = NULL,
        due_at = CASE WHEN (SELECT true FROM attestations a
@@ -45,7 +46,7 @@ UPDATE attestation_lists l
  WHERE l.tenant_id = :tenantId::text AND l.issuer = :issuer::text AND l.uri = :uri::text
 
 -- statement: attestation_list_failed
--- Again after one minute, then two, four …, up to an hour.
+-- Schedules the next read after one minute, then after two, four …, up to an hour.
 UPDATE attestation_lists l
    SET failures = l.failures + 1, problem = :problem::text,
        due_at = statement_timestamp() + least(interval '1 hour', interval '1 minute' * power(2, least(l.failures, 10)))

@@ -62,9 +62,9 @@ const FOLLOWERS = statement<Pick<RevokedUse, 'subjectKey' | 'ownerTenantId'>, { 
 );
 
 const PAGE = 1_000;
-/** A larger number of values is asked for as a whole. */
+/** If more values are affected, the refresh request is for all attributes. */
 const MAX_PATHS = 100;
-/** Each has the text of a version. */
+/** Uses per statement, each with the text of a version. */
 const USES_AT_ONCE = 10;
 
 /** The status of attestations, for the worker. */

@@ -116,7 +116,9 @@ export interface LogRound {
   isMore: boolean;
   /** True while snapshots older than the log lack marks. They come first, so nothing is integrated until then. */
   awaitsBackfill: boolean;
-  /** Without a complete map, or if the last entry is the root of the map. No other tree is published. */
+  /**
+   * True if the log has no complete map, or if its last entry is the root of the map. Only such a tree is published.
+   */
   isWhole: boolean;
   /** Why this worker cannot integrate, or null. */
   refusal: MapRefusal | null;

@@ -47,7 +47,7 @@ const OF_TENANT = statement<Actor, { facts: AccessFacts }>('map_facts_of_tenant'
 const MAX_ROWS = 64;
 const MAX_RUNNING = 3;
 
-/** Reads what the map is asked about. */
+/** Reads the facts that the map proves. */
 export class MapProofStore {
   private readonly heads: Coalescer<LatestInput, LoggedHead>;
 

@@ -123,7 +123,7 @@ export function prefixesIn(all: Buffer): Buffer[] {
   );
 }
 
-/** Reads the numbers of keys of the entries that a `map.backfill` entry gives keys to. */
+/** Reads how many keys a `map.backfill` entry gives to each of its entries. */
 export function countsIn(all: Buffer): number[] {
   return Array.from({ length: all.length / COUNT_BYTES }, (_, place) => all.readUInt16BE(COUNT_BYTES * place));
 }

@@ -69,7 +69,7 @@ SELECT :origin, :vrfKey, :startsAt::bigint
 RETURNING true AS "isOn"
 
 -- statement: map_numbers_take
--- Gives each stream as many new numbers, and returns the last one.
+-- Takes new numbers of each stream, and returns the last one of each.
 INSERT INTO map_streams (stream, last)
 SELECT * FROM unnest(:streams.stream::text[], :streams.count::bigint[])
     ON CONFLICT (stream) DO UPDATE SET last = map_streams.last + excluded.last
@@ -81,7 +81,7 @@ SELECT @is_bucket AS is_bucket, m.path, m.content
          CROSS JOIN LATERAL (SELECT * FROM @table m WHERE m.path = i.path LIMIT 1) m
 
 -- statement: map_write
--- Keeps what changes as it was at the newest root, because that may be published.
+-- Before rows change, keeps them as they were at the newest root, because that root may be published.
 WITH kept AS (
   INSERT INTO map_former (is_bucket, path, size, content)
   SELECT c.is_bucket, c.path, s.root_size, c.content
@@ -109,7 +109,7 @@ coalesce((SELECT c.size FROM log_checkpoints c
            ORDER BY (-c.checkpoint_id) LIMIT 1), 0)
 
 -- statement: map_former_drop
--- Deletes rows from before the published map. A gateway may still serve the one before.
+-- Deletes rows that are older than the published map of ten seconds ago, because a gateway may still serve that map.
 DELETE FROM map_former WHERE (-size) > -@map_served(10)
 
 -- statement: map_former_thin

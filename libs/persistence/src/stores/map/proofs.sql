@@ -1,4 +1,4 @@
--- What the map is asked about, with the facts that decide who may ask.
+-- The facts that the map proves, with the facts that decide who may see the proof.
 
 -- fragment: logged_before(subject_key, version, size)
 (SELECT e.log_index FROM log_entries e
@@ -6,8 +6,8 @@
                   < @size IS TRUE
 
 -- fragment: version_before(subject_key, newest, size)
--- Joins, as `head`, the newest version among the first `size` entries; 0 if there is none. Usually that is the newest one. Versions are
--- logged in their order, so it halves the other numbers.
+-- Joins, as `head`, the newest version among the first `size` entries; 0 if there is none. Usually that is the newest
+-- version of all. Otherwise it uses binary search, because versions are logged in their order.
 LEFT JOIN LATERAL (
     WITH RECURSIVE search (low, high) AS (
       SELECT CASE WHEN n.is_before THEN @newest ELSE 0 END, CASE WHEN n.is_before THEN @newest ELSE @newest - 1 END

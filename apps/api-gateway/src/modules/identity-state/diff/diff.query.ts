@@ -9,7 +9,7 @@ export function includedRoots(include = DEFAULT_INCLUDE): DiffRoot[] {
   return DIFF_ROOTS.filter((root) => asked.includes(root));
 }
 
-/** The two parameters that can name each side. */
+/** The two parameters with which a query can name a side. */
 const SIDES = [
   ['from_version', 'from_as_of'],
   ['to_version', 'as_of'],

@@ -9,7 +9,9 @@ import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
 import type { ShownSnapshot } from '../snapshot/shown-snapshots';
 import { snapshotText } from '../snapshot/snapshot.views';
 
-/** The formats of a bundle without and with a last line that proves that it ends with the newest version. */
+/**
+ * The two formats of a bundle. In the second one, the last line proves that the bundle ends with the newest version.
+ */
 const BUNDLE_FORMAT = 'iss_bundle_v1';
 const MAPPED_BUNDLE_FORMAT = 'iss_bundle_v2';
 
