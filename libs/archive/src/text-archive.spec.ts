@@ -12,7 +12,7 @@ function packed(...stores: readonly MemoryStore[]): PackedText[] {
   const pack = new PackBuilder();
   const places = TEXTS.map((text) => {
     const secret = randomBytes(32);
-    return { object, secret, ...pack.add(text, secret) };
+    return { object, secret, ...pack.add(sealText(text, secret)) };
   });
   for (const store of stores) store.objects.set(nameOfObject(object), pack.build());
   return places;

@@ -16,6 +16,7 @@ export * from './metrics';
 export * from './metrics-server';
 export * from './env/queue-url';
 export * from './rarely';
+export * from './parts';
 export * from './process/readiness';
 export * from './recent-map';
 export * from './secret-box';

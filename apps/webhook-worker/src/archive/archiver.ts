@@ -1,6 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openText, PackBuilder, type PlaceInPack, type TextArchive } from '@iss/archive';
+import { randomUUID } from 'node:crypto';
+import { PackBuilder, type PlaceInPack, type TextArchive } from '@iss/archive';
 import {
   type ArchiveCandidate,
   type ArchiveClaim,
@@ -10,12 +9,13 @@ import {
   type TextToArchive,
   ViewStore,
 } from '@iss/persistence';
-import { LOGGER, type Logger } from '@iss/platform';
+import { LOGGER, type Logger, partsOf } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
 import { ViewMaker } from '../log/views/view-maker';
 import { addJitter, Rounds } from '../rounds';
 import { SETTINGS, type WorkerSettings } from '../settings';
+import { PackThreads } from './pack-threads';
 
 /** If a worker takes longer, another worker may lease its tenants. Even then, no text is moved twice. */
 const LEASE_MS = 600_000;
@@ -29,14 +29,21 @@ const WORTH_BYTES = 12 << 20;
 const MAX_TEXTS = 10_000;
 /** Bytes of text that one statement reads. */
 const READ_BYTES = 4 << 20;
-/** The number of texts that are sealed before other work gets its turn. They take some milliseconds. */
-const TURN_TEXTS = 50;
+/** Parts of a pack that are read and sealed at once: PostgreSQL reads one while threads seal the other. */
+const PARTS_AT_ONCE = 2;
 const DELETED_AT_ONCE = 100;
 
-/** A text and its place in the pack. */
+/** A version whose text is in the pack, at this place. */
 interface PlacedText extends PlaceInPack {
-  text: TextToArchive;
+  subjectKey: string;
+  snapshotVersion: number;
+  envelopeHash: string;
   secret: Buffer;
+}
+
+/** A version with its sealed text. */
+interface SealedVersion extends Omit<PlacedText, keyof PlaceInPack> {
+  sealed: Buffer;
 }
 
 /** The places up to which leased tenants were examined, and the versions that were found. */
@@ -52,6 +59,7 @@ interface Collected {
 @Injectable()
 export class Archiver {
   private readonly rounds: Rounds;
+  private readonly threads = new PackThreads();
   private readonly archive: TextArchive | null;
   private readonly moved: Counter;
   private readonly failed: Counter;
@@ -90,8 +98,9 @@ export class Archiver {
   }
 
   /** Resolves when the current pack is archived. */
-  stop(): Promise<void> {
-    return this.rounds.stop();
+  async stop(): Promise<void> {
+    await this.rounds.stop();
+    await this.threads.close();
   }
 
   /** With an age of 0, texts move as soon as there is a later version. */
@@ -193,31 +202,37 @@ export class Archiver {
     return place;
   }
 
-  /** Seals the texts in the order of their subjects, so that the versions of one are next to each other. */
+  /** Adds the texts to the pack in the order of their subjects, so that the versions of one are next to each other. */
   private async seal(candidates: readonly ArchiveCandidate[], pack: PackBuilder): Promise<PlacedText[]> {
     const sorted = candidates.toSorted(
       (one, other) =>
         Number(BigInt(one.subjectKey) - BigInt(other.subjectKey)) || one.snapshotVersion - other.snapshotVersion,
     );
-    const placed: PlacedText[] = [];
-    for (const part of partsOf(sorted)) {
-      const texts = (await this.store.texts(part)).filter((text) => this.isIntact(text));
-      const secrets = await this.secretsOf(texts);
-      for (const text of texts) {
-        const secret = secrets.get(text.snapshotId);
-        if (secret === undefined) continue;
-        placed.push({ text, secret, ...pack.add(text.text, secret) });
-        if (placed.length % TURN_TEXTS === 0) await nextTurn();
-      }
-    }
-    return placed;
+    const parts = partsOf(sorted, ({ bytes }) => bytes, READ_BYTES);
+    const sealed: SealedVersion[][] = [];
+    const waiting = parts.entries();
+    const sealParts = async (): Promise<void> => {
+      for (const [index, part] of waiting) sealed[index] = await this.sealPart(part);
+    };
+    await Promise.all(Array.from({ length: PARTS_AT_ONCE }, sealParts));
+    return sealed.flat().map(({ sealed: bytes, ...version }) => ({ ...version, ...pack.add(bytes) }));
   }
 
-  /** A damaged text stays where the operator can compare it. */
-  private isIntact({ text, envelopeHash, snapshotId }: TextToArchive): boolean {
-    const isIntact = hashOf(text).toString('hex') === envelopeHash;
-    if (!isIntact) this.logger.error({ snapshot_id: snapshotId }, 'A damaged text is not archived');
-    return isIntact;
+  /** Reads and seals texts. A damaged text stays where the operator can compare it. */
+  private async sealPart(part: readonly ArchiveCandidate[]): Promise<SealedVersion[]> {
+    const read = await this.store.texts(part);
+    const secrets = await this.secretsOf(read);
+    const texts = read.flatMap((text) => {
+      const secret = secrets.get(text.snapshotId);
+      return secret === undefined ? [] : [{ ...text, secret }];
+    });
+    const sealed = await this.threads.seal(texts);
+    return texts.flatMap(({ subjectKey, snapshotVersion, snapshotId, envelopeHash, secret }, index) => {
+      const bytes = sealed[index] ?? null;
+      if (bytes !== null) return [{ subjectKey, snapshotVersion, envelopeHash, secret, sealed: bytes }];
+      this.logger.error({ snapshot_id: snapshotId }, 'A damaged text is not archived');
+      return [];
+    });
   }
 
   /** Returns the secrets of the views by snapshot id, and makes views for versions without one. */
@@ -243,38 +258,15 @@ export class Archiver {
   ): Promise<PackedVersion[]> {
     const [pack = Buffer.alloc(0), ...copies] = await archive.readBack(object, bytes);
     if (!copies.every((copy) => copy.equals(pack))) throw new Error(`The copy of the pack ${object} differs`);
-    const versions: PackedVersion[] = [];
-    for (const { text, secret, offset, length } of texts) {
-      const opened = openText(pack.subarray(offset, offset + length), secret);
-      const hash = opened === null ? null : hashOf(opened);
-      if (hash?.toString('hex') !== text.envelopeHash)
-        throw new Error(`The archive returned other bytes for ${object}`);
-      versions.push({ subjectKey: text.subjectKey, snapshotVersion: text.snapshotVersion, offset, length, hash });
-      if (versions.length % TURN_TEXTS === 0) await nextTurn();
-    }
-    return versions;
+    const hashes = await this.threads.hashesOf(pack, texts);
+    return texts.map(({ subjectKey, snapshotVersion, envelopeHash, offset, length }, index) => {
+      const hash = hashes[index] ?? null;
+      if (hash?.toString('hex') !== envelopeHash) throw new Error(`The archive returned other bytes for ${object}`);
+      return { subjectKey, snapshotVersion, offset, length, hash };
+    });
   }
 }
 
 function isFull({ candidates, bytes }: Collected): boolean {
   return candidates.length >= MAX_TEXTS || bytes >= FULL_BYTES;
-}
-
-/** Splits candidates into parts that are read at once. */
-function partsOf(candidates: readonly ArchiveCandidate[]): ArchiveCandidate[][] {
-  const parts: ArchiveCandidate[][] = [];
-  let bytes = READ_BYTES;
-  for (const candidate of candidates) {
-    if (bytes >= READ_BYTES) {
-      parts.push([]);
-      bytes = 0;
-    }
-    parts.at(-1)?.push(candidate);
-    bytes += candidate.bytes;
-  }
-  return parts;
-}
-
-function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

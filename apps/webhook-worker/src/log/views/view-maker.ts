@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type PreparedViews, type VersionWithoutView, ViewStore } from '@iss/persistence';
+import { partsOf } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { ThreadPool } from '../thread-pool';
 import { type CommittedVersion, commitVersions } from './commit-versions';
@@ -43,26 +44,12 @@ export class ViewMaker {
 
   /** Makes views. The hash is null for a text that is no envelope. */
   async commit(versions: readonly VersionWithoutView[]): Promise<readonly CommittedVersion[]> {
-    const orders = ordersOf(versions);
+    const orders = partsOf(versions, ({ text }) => text.length, ORDER);
     const [only] = orders;
     if (only === undefined) return [];
     if (orders.length === 1 && lengthOf(only) <= FEW) return commitVersions(only);
     return (await Promise.all(orders.map((order) => this.threads.run(order)))).flat();
   }
-}
-
-function ordersOf(versions: readonly VersionWithoutView[]): VersionWithoutView[][] {
-  const orders: VersionWithoutView[][] = [];
-  let length = ORDER;
-  for (const version of versions) {
-    if (length + version.text.length > ORDER) {
-      orders.push([]);
-      length = 0;
-    }
-    orders.at(-1)?.push(version);
-    length += version.text.length;
-  }
-  return orders;
 }
 
 function lengthOf(versions: readonly VersionWithoutView[]): number {

@@ -40,6 +40,8 @@ SELECT least(w.reached, statement_timestamp() - interval '1 minute')::text AS re
                          WHERE n.subject_key = v.subject_key AND n.snapshot_version = v.snapshot_version - @back LIMIT 1) n
     WHERE n.envelope IS NOT NULL AND n.envelope_hash IS NOT NULL
       AND n.created_at <= statement_timestamp() - :days::int * interval '1 day'
+      -- A predecessor that was superseded while it was too young is found when it has the age. A day is enough for all transactions.
+      AND (@back = 0 OR n.created_at <= v.created_at - greatest(:days::int - 1, 0) * interval '1 day')
       AND (SELECT true FROM snapshots l
             WHERE l.subject_key = n.subject_key AND l.snapshot_version = n.snapshot_version + 1 LIMIT 1) IS TRUE
   ) n ON true
