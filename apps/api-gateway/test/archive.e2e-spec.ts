@@ -222,6 +222,13 @@ it('is audited, verified and restored by commands', async () => {
     ]);
     await corrupt(subject, 2, own);
     expect(await run('archive', 'verify')).toMatchObject({ exitCode: 0, printed: 'Verified 3 archived texts.' });
+    const moved = ['archive', 'move', '--to', String(pathToFileURL(join(folder, 'moved')))];
+    mkdirSync(join(folder, 'moved'));
+    const copied = (packs: string) => `${packs} Verified 3 archived texts in the other store.`;
+    expect(await run(...moved)).toMatchObject({ exitCode: 0, printed: copied('Copied 1 packs; 0 were there.') });
+    expect(await run(...moved)).toMatchObject({ exitCode: 0, printed: copied('Copied 0 packs; 1 were there.') });
+    await corrupt(subject, 2, own, join(folder, 'moved'));
+    expect(await run(...moved)).toMatchObject({ exitCode: 1 });
     expect(await run('archive', 'restore')).toMatchObject({ exitCode: 2 });
     expect(await run('archive', 'restore', '--all')).toMatchObject({ exitCode: 0, printed: 'Restored 3 texts.' });
     expect((await placesOf(subject, own)).map(({ object, text }) => [object, text !== null])).toEqual(

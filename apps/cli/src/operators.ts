@@ -11,6 +11,10 @@ export const OPERATORS_COMMANDS: Readonly<Record<string, CommandEntry>> = {
   ...commandsOf('Operators', () => import('./commands/operators/archive.ts'), {
     'archive status': { summary: 'Count the packs of the archive.', example: 'iss archive status' },
     'archive verify': { summary: 'Compare every archived text with its hash.', example: 'iss archive verify' },
+    'archive move': {
+      summary: 'Copy the archive to another store.',
+      example: 'iss archive move --to s3://new-bucket/prefix',
+    },
     'archive restore': { summary: 'Return archived texts to the database.', example: 'iss archive restore --all' },
   }),
   ...commandsOf('Operators', () => import('./commands/operators/doctor.ts'), {

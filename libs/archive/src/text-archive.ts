@@ -41,10 +41,16 @@ const TURN_BYTES = 256 * 1024;
 
 export const nameOfObject = (object: string): string => `packs/${object}`;
 
+/** The stores of an archive. */
+export interface ArchiveSettings {
+  url: string;
+  mirrorUrl: string | undefined;
+}
+
 /** Opens the stores of these URLs. Returns null without settings. */
-export async function openArchive(
-  settings: { url: string; mirrorUrl: string | undefined } | null,
-): Promise<TextArchive | null> {
+export async function openArchive(settings: ArchiveSettings): Promise<TextArchive>;
+export async function openArchive(settings: ArchiveSettings | null): Promise<TextArchive | null>;
+export async function openArchive(settings: ArchiveSettings | null): Promise<TextArchive | null> {
   if (settings === null) return null;
   const { url, mirrorUrl } = settings;
   return new TextArchive(await openStore(url), mirrorUrl === undefined ? null : await openStore(mirrorUrl));
@@ -100,6 +106,31 @@ export class TextArchive {
   /** Reads a whole pack from each store. */
   readBack(object: string, bytes: number): Promise<Buffer[]> {
     return this.inEach((store, signal) => store.read(nameOfObject(object), 0, bytes, signal));
+  }
+
+  /** Copies a pack to an archive that lacks it, and reads the copy back. Throws {@link ObjectMissing} if no store has the whole pack. */
+  async copy(object: string, bytes: number, to: TextArchive): Promise<'copied' | 'present'> {
+    if ((await to.whole(object, bytes)) !== null) return 'present';
+    const pack = await this.whole(object, bytes);
+    if (pack === null) throw new ObjectMissing(nameOfObject(object));
+    await to.put(object, pack);
+    if (!(await to.whole(object, bytes))?.equals(pack))
+      throw new Error(`The other store returned other bytes for ${object}`);
+    return 'copied';
+  }
+
+  /** Returns a pack from the first store that has all its bytes. Null if none has them. */
+  private async whole(object: string, bytes: number): Promise<Buffer | null> {
+    for (const store of this.stores) {
+      const signal = AbortSignal.timeout(PACK_MS);
+      const read = store.read(nameOfObject(object), 0, bytes, signal).catch((error: unknown) => {
+        if (error instanceof ObjectMissing) return null;
+        throw error;
+      });
+      const pack = await within(PACK_MS, read, 'The archive');
+      if (pack?.length === bytes) return pack;
+    }
+    return null;
   }
 
   /** Deletes a pack from all stores. */

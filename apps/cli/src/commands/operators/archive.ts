@@ -1,5 +1,13 @@
-import { openArchive, type TextArchive } from '@iss/archive';
-import { archivedTexts, archiveStatus as readStatus, type ArchivedText, asOwner, restoreTexts } from '@iss/persistence';
+import { ObjectMissing, openArchive, type TextArchive } from '@iss/archive';
+import {
+  archivedTexts,
+  archiveStatus as readStatus,
+  type ArchivedText,
+  asOwner,
+  restoreTexts,
+  storedPacks,
+} from '@iss/persistence';
+import { archiveUrlFault } from '@iss/platform';
 import { type CommandContext, Failure, UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { JSON_OPTION, showOne, table } from '../../output';
@@ -78,7 +86,66 @@ export const archiveRestore = defineCommand({
     }),
 });
 
+export const archiveMove = defineCommand({
+  about:
+    'It copies all packs to another store, and compares every archived text there with the hash of its version. Packs that are already there are not copied again, so repeat it after an interruption. First set ARCHIVE_MIRROR_URL of workers and gateways to the other store, so that new packs are in both. Make it ARCHIVE_URL afterwards.',
+  options: {
+    to: {
+      about: 'The other store, as in ARCHIVE_URL. The AWS_… variables are for both.',
+      value: 'URL',
+      required: '--to is missing: --to URL, such as s3://bucket/prefix.',
+      read: storeUrl,
+    },
+    ...JSON_OPTION,
+  },
+  run: ({ to }, context, options) =>
+    withArchive(context, async (archive, databaseUrl) => {
+      const other = await openArchive({ url: to, mirrorUrl: undefined });
+      try {
+        const { copied, present, lost } = await copyPacks(archive, other, databaseUrl, context.complain);
+        const { texts, damaged } = await verifyArchive(other, databaseUrl, context.complain);
+        showOne(options, context, { copied, present, lost, texts, damaged: damaged.map(nameOf) }, () =>
+          [
+            `Copied ${copied} packs; ${present} were there. Verified ${texts} archived texts in the other store.`,
+            ...damaged.slice(0, SHOWN).map((version) => `  damaged: ${nameOf(version)}`),
+          ].join('\n'),
+        );
+        if (lost.length + damaged.length > 0) {
+          throw new Failure(
+            `Lost packs: ${lost.length}. Damaged texts in the other store: ${damaged.length}. ${REMEDY}`,
+          );
+        }
+      } finally {
+        other.close();
+      }
+    }),
+});
+
 const REMEDY = 'docs/operations/archive.md, "Damaged bytes", says what to do.';
+
+/** Copies the packs that the other archive lacks. `lost` are those with texts that no store has. */
+async function copyPacks(
+  archive: TextArchive,
+  other: TextArchive,
+  databaseUrl: string,
+  complain: (text: string) => void,
+): Promise<{ copied: number; present: number; lost: string[] }> {
+  const packs = { copied: 0, present: 0 };
+  const lost: string[] = [];
+  const progress = progressOf(complain, 'packs');
+  await asOwner(databaseUrl, async (sql) => {
+    for await (const { object, bytes, texts } of storedPacks(sql)) {
+      try {
+        packs[await archive.copy(object, bytes, other)] += 1;
+      } catch (error) {
+        if (!(error instanceof ObjectMissing)) throw error;
+        if (texts > 0) lost.push(object);
+      }
+      progress(packs.copied + packs.present);
+    }
+  });
+  return { ...packs, lost };
+}
 
 /** Reads all archived texts, and returns how many there are and the damaged ones. */
 export async function verifyArchive(
@@ -115,13 +182,20 @@ export async function withArchive(
   }
 }
 
-function progressOf(complain: (text: string) => void): (texts: number) => void {
+function progressOf(complain: (text: string) => void, what = 'texts'): (count: number) => void {
   let toldAtMs = performance.now();
-  return (texts) => {
+  return (count) => {
     if (performance.now() - toldAtMs < PROGRESS_MS) return;
     toldAtMs = performance.now();
-    complain(`${texts} texts`);
+    complain(`${count} ${what}`);
   };
+}
+
+/** @throws UsageError if it is no URL of a store */
+function storeUrl(text: string, name: string): string {
+  const fault = archiveUrlFault(text);
+  if (fault !== undefined) throw new UsageError(`--${name} ${fault}.`);
+  return text;
 }
 
 function nameOf({ subjectType, subjectId, snapshotVersion, snapshotId }: ArchivedText['version']): string {

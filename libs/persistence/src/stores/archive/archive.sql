@@ -101,6 +101,11 @@ SELECT p.state, p.packs::int, p.bytes::float8, p.texts::float8, p.unused::int, p
           FROM archive_packs p WHERE p.pack_id > 0 GROUP BY p.state) p
  ORDER BY p.state
 
+-- statement: archive_packs_page
+-- The next packs that versions name, or that a database restored to an earlier time may name.
+SELECT p.pack_id AS "packId", p.object_id AS object, p.bytes, p.texts FROM archive_packs p
+ WHERE p.pack_id > :afterId::int AND (p.state = 'verified') IS TRUE ORDER BY p.pack_id LIMIT :rows::int
+
 -- statement: archive_page
 -- The next versions, with the places of archived texts. The others have none.
 SELECT n.subject_key AS "subjectKey", n.snapshot_version AS "snapshotVersion", n.snapshot_id AS "snapshotId", s.subject_type AS "subjectType",

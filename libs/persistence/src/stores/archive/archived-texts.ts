@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PackedText, TextArchive } from '@iss/archive';
+import { partsOf } from '@iss/platform';
 import type { TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
 import { readPlace } from '../snapshots/stored-texts';
@@ -13,6 +14,14 @@ export interface PacksByState {
   /** The packs that no version names. */
   unused: number;
   oldestUnused: Date | null;
+}
+
+/** An object of the archive, and the number of versions whose text is only there. */
+export interface StoredPack {
+  packId: number;
+  object: string;
+  bytes: number;
+  texts: number;
 }
 
 /** A version whose text is in the archive. */
@@ -37,6 +46,7 @@ interface PageRow extends ArchivedVersion {
 }
 
 const STATUS = statement<NoParameters, PacksByState>('archive_status');
+const PACKS = statement<{ afterId: number; rows: number }, StoredPack>('archive_packs_page');
 const PAGE = statement<{ afterKey: string; afterVersion: number; rows: number }, PageRow>('archive_page');
 const RESTORE = statement<
   { texts: readonly { subjectKey: string; snapshotVersion: number; text: string }[] },
@@ -53,6 +63,16 @@ export function archiveStatus(sql: TransactionSql): Promise<PacksByState[]> {
   return sql.run(STATUS, {});
 }
 
+/** Lists all packs that were read back. */
+export async function* storedPacks(sql: TransactionSql): AsyncGenerator<StoredPack> {
+  let packs: StoredPack[];
+  for (let afterId = 0; ; afterId = packs.at(-1)?.packId ?? afterId) {
+    packs = await sql.run(PACKS, { afterId, rows: ROWS });
+    if (packs.length === 0) return;
+    yield* packs;
+  }
+}
+
 /** Reads the texts of all archived versions, in the order of subjects and versions. Throws `archive_unavailable`. */
 export async function* archivedTexts(sql: TransactionSql, archive: TextArchive): AsyncGenerator<ArchivedText[]> {
   let last: Pick<PageRow, 'subjectKey' | 'snapshotVersion'> | undefined = { subjectKey: '0', snapshotVersion: 0 };
@@ -62,7 +82,7 @@ export async function* archivedTexts(sql: TransactionSql, archive: TextArchive):
       afterVersion: last.snapshotVersion,
       rows: ROWS,
     });
-    for (const part of partsOf(rows)) yield await textsOf(part, archive);
+    for (const part of partsOf(archivedOf(rows), ({ bytes }) => bytes, TEXT_BYTES)) yield await textsOf(part, archive);
     last = rows.at(-1);
   }
 }
@@ -85,22 +105,14 @@ async function textsOf(part: readonly ArchivedPlace[], archive: TextArchive): Pr
 interface ArchivedPlace {
   version: ArchivedVersion;
   envelopeHash: string;
+  bytes: number;
   place: PackedText;
 }
 
-/** Splits the archived versions of a page into parts that are read at once. */
-function partsOf(rows: readonly PageRow[]): ArchivedPlace[][] {
-  const parts: ArchivedPlace[][] = [];
-  let bytes = TEXT_BYTES;
-  for (const { envelopeHash, bytes: size, place: stored, ...version } of rows) {
+/** Returns the versions of a page whose texts are in the archive. */
+function archivedOf(rows: readonly PageRow[]): ArchivedPlace[] {
+  return rows.flatMap(({ envelopeHash, bytes, place: stored, ...version }) => {
     const place = readPlace(stored);
-    if (place === null) continue;
-    if (bytes >= TEXT_BYTES) {
-      parts.push([]);
-      bytes = 0;
-    }
-    parts.at(-1)?.push({ version, envelopeHash, place });
-    bytes += size ?? 0;
-  }
-  return parts;
+    return place === null ? [] : [{ version, envelopeHash, bytes: bytes ?? 0, place }];
+  });
 }
