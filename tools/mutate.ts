@@ -5,7 +5,7 @@ import { reportError, UserError } from './processes.ts';
 import { repositoryRoot } from './root.ts';
 
 /**
- * `npm run mutate -- domain`: tests the specs of a library by changing its code. Further words are options of Stryker:
+ * `npm run tool -- mutate domain`: tests the specs of a library by changing its code. Further words are options of Stryker:
  * `--mutate libs/domain/src/json/diff.ts` takes one file, `--force` ignores previous results.
  */
 const LIBRARIES = ['domain', 'tlog'];
@@ -19,7 +19,7 @@ try {
 /** @throws UserError for a library that has no such test */
 async function runStryker(library = '', ...options: string[]): Promise<number> {
   if (!LIBRARIES.includes(library)) {
-    throw new UserError(`Name a library: npm run mutate -- ${LIBRARIES.join(' | ')}`);
+    throw new UserError(`Name a library: npm run tool -- mutate ${LIBRARIES.join(' | ')}`);
   }
   // The run is long, so it gets the lowest priority.
   setPriority(constants.priority.PRIORITY_LOW);
