@@ -131,6 +131,15 @@ describe('docker/compose.yaml', () => {
     expect([postgres?.networks, redis?.networks]).toEqual([['data'], ['data']]);
   });
 
+  it('takes the variables of the archive from another file', () => {
+    const { services, secrets }: Compose = parse(read('docker/compose.archive.yaml'), { merge: true });
+    expect(Object.keys(services)).toEqual(['gateway', 'worker']);
+    for (const { environment = {}, secrets: used } of Object.values(services)) {
+      expect(Object.keys(environment).filter((name) => !known.includes(name) && !name.startsWith('AWS_'))).toEqual([]);
+      expect(used).toEqual(Object.keys(secrets));
+    }
+  });
+
   it('mounts files that exist, and can be run where they are run', () => {
     const files = (postgres?.volumes ?? []).filter((volume) => volume.startsWith('./'));
     expect(files).toHaveLength(1);

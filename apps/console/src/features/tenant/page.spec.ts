@@ -278,6 +278,18 @@ it.each([
   expect(links.includes('Audit trail')).toBe(role === 'tenant_admin');
 });
 
+it.each([
+  ['ok', 'The service moves old versions to its archive.'],
+  ['degraded', 'The archive of old versions does not answer.'],
+])('the usage says that the archive is %s', async (status, expected) => {
+  api.answer<{ checks: object }>('GET /v1/ops/readiness', (ready) => ({
+    ...ready,
+    checks: { ...ready.checks, archive: { status } },
+  }));
+  await open(`${PAGE}?show=usage`);
+  await see(expected);
+});
+
 it('an address that names more than the caller may see says who may', async () => {
   actAs('tenant_reader');
   await open(`${PAGE}?show=audit`);

@@ -19,7 +19,19 @@ export function UsageAndLimits({ tenantId }: { tenantId: string }) {
     <>
       <Usage tenantId={tenantId} />
       <Limits tenantId={tenantId} />
+      <Archive />
     </>
+  );
+}
+
+/** Says where the texts of old versions are. Shows nothing if the service has no archive. */
+function Archive() {
+  const archive = useGet(apiCall('GET', '/v1/ops/readiness', {})).data?.checks.archive;
+  if (archive === undefined) return null;
+  return (
+    <Section title={WORDS.archive}>
+      <p>{archive.status === 'ok' ? WORDS.archived : WORDS.archiveAway}</p>
+    </Section>
   );
 }
 

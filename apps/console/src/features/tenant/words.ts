@@ -219,6 +219,9 @@ export const TEXT = {
     number: (count: number) => COUNT.format(count),
     about: 'All limits',
     changed: 'Limits that the operator changed for this tenant',
+    archive: 'Archive',
+    archived: 'The service moves old versions to its archive. They are shown and proved like all others.',
+    archiveAway: 'The archive of old versions does not answer. The latest versions are not affected.',
   },
 
   owners: {
