@@ -8,15 +8,15 @@ import { countByStatus, envelope, textAt } from '../../testing/tenant.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { anyOf, scenario } from './scene.ts';
 
-const BURST = 300;
+const BURST = 150;
 const WORKER_KILLS = 2;
 /** Few by default, since each start takes two seconds of processor time. */
-const GATEWAY_KILLS = Number(process.env['FAULT_KILLS'] ?? 4);
+const GATEWAY_KILLS = Number(process.env['FAULT_KILLS'] ?? 2);
 /** The number of lines in the batch. Half of them are sent before the kill. */
-const LINES = 600;
+const LINES = 300;
 
-/** Kills processes with SIGKILL at random moments under load, and restarts them. */
-export function crashes(product: () => Product): void {
+/** Kills workers with SIGKILL at random moments in a burst of events, and restarts them. */
+export function workerCrashes(product: () => Product): void {
   scenario('workers that are killed in a burst of events lose none', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('burst', { receivers: 2 });
     // Slow enough that attempts are in flight when a worker is killed.
@@ -30,7 +30,7 @@ export function crashes(product: () => Product): void {
     );
     const { workers } = scene.product;
     for (let kills = 1; kills <= WORKER_KILLS; kills += 1) {
-      const moment = Math.min(received() + 1 + anyOf(80), BURST);
+      const moment = Math.min(received() + 1 + anyOf(40), BURST);
       await waitFor(() => received() >= moment, { what: `${moment} requests` });
       const victims = kills === WORKER_KILLS ? workers : workers.filter((_, index) => index === kills % 2);
       await Promise.all(victims.map((worker) => worker.kill()));
@@ -41,7 +41,10 @@ export function crashes(product: () => Product): void {
     await requireEveryEvent(scene.product, tenant, subscriptions);
     expect(await requireWholeHistory(scene.product, tenant)).toBe(BURST);
   });
+}
 
+/** Kills gateways with SIGKILL at random moments under writes, and restarts them. */
+export function gatewayCrashes(product: () => Product): void {
   scenario(
     'gateways that are killed under writes keep what they acknowledged, and leave nothing half',
     product,

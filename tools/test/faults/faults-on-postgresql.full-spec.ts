@@ -1,7 +1,7 @@
-import { brokenBatches, crashes } from './crashes.ts';
+import { brokenBatches, gatewayCrashes, workerCrashes } from './crashes.ts';
 import { postgresOutages } from './outages.ts';
 import { changes, receivers } from './receivers.ts';
-import { faultsOn } from './scene.ts';
+import { faultsOn, RUNS_ALL } from './scene.ts';
 import { drain, stops } from './shutdown.ts';
 import { workload } from './workload.ts';
 
@@ -9,8 +9,9 @@ faultsOn('postgresql', (product) => {
   workload(product);
   receivers(product);
   changes(product);
-  postgresOutages(product, ['properly', 'immediately', 'hanging']);
-  crashes(product);
+  postgresOutages(product, RUNS_ALL ? ['properly', 'immediately', 'hanging'] : ['immediately', 'hanging']);
+  workerCrashes(product);
+  gatewayCrashes(product);
   brokenBatches(product);
   drain(product);
   stops(product);

@@ -1,15 +1,17 @@
-import { crashes } from './crashes.ts';
+import { gatewayCrashes, workerCrashes } from './crashes.ts';
 import { postgresOutages, redisOutages } from './outages.ts';
 import { changes } from './receivers.ts';
-import { faultsOn } from './scene.ts';
+import { faultsOn, RUNS_ALL } from './scene.ts';
 import { stops } from './shutdown.ts';
 import { workload } from './workload.ts';
 
 faultsOn('redis', (product) => {
-  workload(product);
   changes(product);
   redisOutages(product);
-  postgresOutages(product, ['immediately']);
-  crashes(product);
+  workerCrashes(product);
   stops(product);
+  if (!RUNS_ALL) return;
+  workload(product);
+  postgresOutages(product, ['immediately']);
+  gatewayCrashes(product);
 });

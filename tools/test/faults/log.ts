@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { requireWholeLog } from '../../testing/log-history.ts';
 import type { Product } from '../../testing/product.ts';
@@ -9,6 +10,8 @@ const KILLS = Number(process.env['FAULT_KILLS'] ?? 2);
 /** The number of facts that accumulate, or are integrated, before the next step. */
 const SOME = 100;
 const CONNECTIONS = 4;
+/** Leaves processor time to the workers under test, which would otherwise fall behind. */
+const FACT_PAUSE_MS = 5;
 const DEADLINE_MS = 120_000;
 
 /** Tests the log under faults, while all workers of the product integrate. */
@@ -141,7 +144,10 @@ function startFacts(scene: Scene): { stop(): Promise<void> } {
       try {
         const client = await scene.product.connect();
         try {
-          while (!isStopping) await addFacts(client);
+          while (!isStopping) {
+            await addFacts(client);
+            await pause(FACT_PAUSE_MS);
+          }
         } finally {
           await client.end();
         }
