@@ -6,6 +6,7 @@ import { formatVrfPublicKey, parseVrfSecretKey } from '@iss/map';
 import { nobleGroup } from '@iss/map/noble';
 import { generateKeys } from '@iss/tlog';
 import { type Product, startProduct } from '../../../tools/testing/product.ts';
+import { waitFor } from '../../../tools/testing/wait-for.ts';
 import { TEST_VRF_KEY, TEST_VRF_SECRET, vrfSecretOf } from '../../../tools/testing/vrf-key.ts';
 import { firstEnvelope } from '../../../tools/test/client/testing.ts';
 import { settingsOf } from '../src/settings';
@@ -65,7 +66,8 @@ it('proves newest versions, absences, grants and bundles', async () => {
   const acme = client('alice').tenant('acme');
   const bank = client('bob').tenant('bank');
   const subject = acme.organization('harbour');
-  expect(await subject.absence('v')).toMatchObject({ number: 1 });
+  // The worker starts the map.
+  expect(await waitFor(() => subject.absence('v'), { what: 'the map' })).toMatchObject({ number: 1 });
   expect(await bank.organization('harbour').absence('p')).toMatchObject({ number: 1 });
   for (const version of [1, 2, 3]) {
     await acme.write(firstEnvelope('harbour', { snapshot_version: version }));

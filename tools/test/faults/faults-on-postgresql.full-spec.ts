@@ -1,7 +1,8 @@
+import { IS_EXHAUSTIVE } from '../../testing/runs.ts';
 import { brokenBatches, gatewayCrashes, workerCrashes } from './crashes.ts';
 import { postgresOutages } from './outages.ts';
 import { changes, receivers } from './receivers.ts';
-import { faultsOn, RUNS_ALL } from './scene.ts';
+import { faultsOn } from './scene.ts';
 import { drain, stops } from './shutdown.ts';
 import { workload } from './workload.ts';
 
@@ -9,7 +10,7 @@ faultsOn('postgresql', (product) => {
   workload(product);
   receivers(product);
   changes(product);
-  postgresOutages(product, RUNS_ALL ? ['properly', 'immediately', 'hanging'] : ['immediately', 'hanging']);
+  postgresOutages(product, IS_EXHAUSTIVE ? ['properly', 'immediately', 'hanging'] : ['immediately', 'hanging']);
   workerCrashes(product);
   gatewayCrashes(product);
   brokenBatches(product);

@@ -1,7 +1,8 @@
+import { IS_EXHAUSTIVE } from '../../testing/runs.ts';
 import { gatewayCrashes, workerCrashes } from './crashes.ts';
 import { postgresOutages, redisOutages } from './outages.ts';
 import { changes } from './receivers.ts';
-import { faultsOn, RUNS_ALL } from './scene.ts';
+import { faultsOn } from './scene.ts';
 import { stops } from './shutdown.ts';
 import { workload } from './workload.ts';
 
@@ -10,7 +11,7 @@ faultsOn('redis', (product) => {
   redisOutages(product);
   workerCrashes(product);
   stops(product);
-  if (!RUNS_ALL) return;
+  if (!IS_EXHAUSTIVE) return;
   workload(product);
   postgresOutages(product, ['immediately']);
   gatewayCrashes(product);

@@ -11,7 +11,7 @@ const KILLS = Number(process.env['FAULT_KILLS'] ?? 2);
 const SOME = 100;
 const CONNECTIONS = 4;
 /** Leaves processor time to the workers under test, which would otherwise fall behind. */
-const FACT_PAUSE_MS = 5;
+const FACT_PAUSE_MS = 20;
 const DEADLINE_MS = 120_000;
 
 /** Tests the log under faults, while all workers of the product integrate. */

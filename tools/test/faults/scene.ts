@@ -12,9 +12,6 @@ const ENV = {
   WEBHOOK_RETRY_SCHEDULE_MS: '200,400,800,1500,1500,1500,1500,1500',
 };
 
-/** Whether each fault runs with both queues (`FAULTS=all`). Otherwise a fault that no queue can influence runs with one. */
-export const RUNS_ALL = process.env['FAULTS'] === 'all';
-
 /** Runs scenarios one after the other on one product with two gateways and two workers. */
 export function faultsOn(queue: QueueKind, register: (product: () => Product) => void): void {
   jest.setTimeout(480_000);
