@@ -155,6 +155,8 @@ function tablesIn({ tenants, subjects, isDone }: TableState): Record<string, Rec
       requested_by: `'p'`,
       origin_type: `'owner'`,
       status: isDone ? `'fulfilled'` : `'pending'`,
+      // Half of the requests are overdue.
+      due_at: `now() + (n % 2 * 2 - 1) * n * interval '1 minute'`,
       resolved_at: whenDone('now()'),
       resolved_snapshot_id: whenDone('gen_random_uuid()'),
       resolved_snapshot_version: whenDone('1'),
