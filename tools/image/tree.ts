@@ -159,7 +159,7 @@ function billOfMaterials(lock: Lock, created: Date): string {
       cwd: folder,
       encoding: 'utf8',
       maxBuffer: 64 * 1024 * 1024,
-      // Without the variables that npm sets for its scripts.
+      // The environment leaves out the variables that npm sets for its scripts.
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     });
     if (npm.status !== 0) throw new UserError(`npm sbom failed: ${npm.stderr || npm.error?.message}`);

@@ -75,7 +75,7 @@ function readValues<A extends Arguments, O extends OptionSpecs>(
     ...Object.entries<OptionSpec>(specs ?? {}).map(([name, spec]) => [name, readOption(name, spec, options[name])]),
   ];
   requireGroups(specs ?? {}, options);
-  // Each value has the type that its specification says.
+  // Each value has the type of its specification.
   return Object.fromEntries(values) as Values<A, O>;
 }
 

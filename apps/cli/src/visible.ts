@@ -1,4 +1,4 @@
-/** Longer foreign text is cut. */
+/** The maximum length of foreign text. Longer text is cut. */
 const MAX_SHOWN = 2_000;
 
 /** Characters that move the cursor, change the text direction, or are invisible. */

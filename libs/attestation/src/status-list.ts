@@ -5,7 +5,7 @@ import { type IssuerKeys, requireValidTime, verifyToken } from './trusted-issuer
 
 /** A verified status list (Token Status List). */
 export interface StatusList {
-  /** By the issuer's clock. */
+  /** The time of the list by the issuer's clock. */
   issuedAt: Date;
   /** Returns the status at an index. Throws an {@link AttestationProblem} beyond the end of the list. */
   at(idx: number): number;

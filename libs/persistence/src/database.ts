@@ -45,9 +45,12 @@ interface Patience {
   cancelMs: number;
   answerMs: number;
 }
-/** For a statement of one request. A longer wait for a lock or a disk is unlikely to end soon, so the caller gets an error. */
+/**
+ * The time limits for a statement of one request. A longer wait for a lock or a disk is unlikely to end soon, so the
+ * caller gets an error.
+ */
 const LONE: Patience = { statementMs: 10_000, cancelMs: 11_000, answerMs: 12_000 };
-/** For a statement that requests share. After a timeout, its rows are tried alone. */
+/** The time limits for a statement that requests share. After a timeout, its rows are tried alone. */
 const SHARED: Patience = { statementMs: 2_000, cancelMs: 3_000, answerMs: 4_000 };
 
 /**

@@ -144,7 +144,8 @@ export class Replica {
         return await ask(this.pool, query, parameters);
       } catch (error) {
         this.count('failed');
-        // Not used until it answers the next check. A statement that was cancelled by recovery does not affect others.
+        // The replica is not used until it answers the next check. A statement that was cancelled by recovery does not
+        // affect others.
         if (isUnavailable(error)) this.seen = null;
         return null;
       }

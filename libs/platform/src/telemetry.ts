@@ -54,7 +54,7 @@ export interface TelemetrySettings {
   traces: boolean;
   metrics: boolean;
   sampler: SamplerName;
-  /** For the samplers by ratio. */
+  /** The share of traces that the samplers by ratio record. */
   samplerRatio: number;
   /** The maximum number of spans that wait to be sent; more are dropped. */
   queuedSpans: number;

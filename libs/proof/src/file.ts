@@ -19,7 +19,7 @@ export type KindOfFile = 'bundle' | 'proof' | 'answer';
 
 /** A file, and what is needed to verify it. */
 export interface FileEvidence {
-  /** Its lines without their ends. */
+  /** The lines of the file without their ends. */
   readonly lines: AsyncGenerator<Uint8Array, void>;
   /** Reads the file at once. It is called for a proof of one entry. */
   readonly readWhole: () => Uint8Array | Promise<Uint8Array>;

@@ -13,7 +13,9 @@ import { COMMAND_TIMEOUT_MS } from './redis-client';
 import { type DeliveryRef, inRuns, type Jobs, MAX_IDS_PER_JOB, type QueueName } from './jobs';
 
 export interface QueueSettings {
-  /** In the format of the platform's `readQueueUrl`. Undefined for BullMQ's PostgreSQL backend on `databaseUrl`. */
+  /**
+   * The URL in the format of the platform's `readQueueUrl`. Undefined for BullMQ's PostgreSQL backend on `databaseUrl`.
+   */
   queueUrl?: string | undefined;
   databaseUrl: string;
   /** The role of database connections; undefined for {@link APPLICATION_ROLE}. */

@@ -24,7 +24,7 @@ interface ErasedSnapshot extends Pick<SnapshotRecord, 'snapshotId' | 'snapshotVe
 export interface ErasedProof {
   log_index: number;
   leaf_hash: string;
-  /** Each hash in base64. */
+  /** The hashes, each in base64. */
   inclusion: string[];
   /** The proof that `…/erasures/{erasure_id}/log-proof` returns, against the same checkpoint. */
   erasure: object;

@@ -32,11 +32,11 @@ const COOLDOWN_MS = 10 * SECOND_MS;
 const FAILURE_COOLDOWN_MS = 2 * SECOND_MS;
 /** Time after a failure until keys are fetched again, even if no request needs them. */
 const RETRY_MS = 15 * SECOND_MS;
-/** From this age, keys are refreshed while requests continue with the old ones. */
+/** Keys of this age are refreshed, while requests continue with the old ones. */
 const REFRESH_AGE_MS = 5 * MINUTE_MS;
-/** From this age, requests wait for the refresh, unless the issuer is known to be down. */
+/** If keys have this age, requests wait for the refresh, unless the issuer is known to be down. */
 const MAX_AGE_MS = 10 * MINUTE_MS;
-/** From this age, no key is trusted. A withdrawn key can stay in use this long while the issuer is down. */
+/** Keys of this age are no longer trusted. A withdrawn key can stay in use this long while the issuer is down. */
 const MAX_AGE_WITHOUT_ISSUER_MS = 60 * MINUTE_MS;
 
 /**

@@ -164,7 +164,7 @@ function sizeOfProofs({ indexes, size, tiles }: InclusionsToProve): number {
   return ofTiles + indexes.length * Math.ceil(Math.log2(size)) * HASH_TEXT_LENGTH;
 }
 
-/** As canonical text writes it. Inside a string, the quotes would be escaped. */
+/** The start of a copy operation in canonical text. Inside a string, the quotes would be escaped. */
 const COPY = '"op":"copy"';
 
 /**

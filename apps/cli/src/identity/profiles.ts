@@ -26,7 +26,7 @@ export interface Refresh {
 }
 
 const FILE = 'profiles.json';
-/** Longer than any request to an issuer. */
+/** The age at which a lock expires, which is longer than any request to an issuer. */
 const LOCKED_MS = 30_000;
 const LOCK_PAUSE_MS = 20;
 export const DEFAULT_PROFILE = 'default';

@@ -8,7 +8,7 @@ import { text, type Witness, type WitnessAnswer } from './witness';
 export const MAX_WITNESS_BODY_BYTES = 128 * 1024;
 /** Each log keeps one connection. Connections beyond the limit are closed. */
 export const MAX_WITNESS_CONNECTIONS = 256;
-/** For the whole request. */
+/** The time limit for a whole request. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 5_000;
 /** Logs that send a request about every second can reuse their connection. */

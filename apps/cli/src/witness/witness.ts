@@ -43,7 +43,7 @@ export class Witness {
     private readonly signers: readonly Signer[],
     logs: readonly VerifierKey[],
     private readonly state: WitnessState,
-    /** In milliseconds since 1970. */
+    /** Returns the time in milliseconds since 1970. */
     private readonly now: () => number = Date.now,
     private readonly audit: Audit = () => Promise.resolve(null),
   ) {

@@ -6,7 +6,7 @@ export type ButtonKind = 'normal' | 'primary' | 'danger' | 'plain';
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: ButtonKind;
   small?: boolean;
-  /** Its action is running. A pending button ignores clicks and keeps the focus. */
+  /** True while the action of the button runs. A pending button ignores clicks and keeps the focus. */
   isPending?: boolean;
 }
 

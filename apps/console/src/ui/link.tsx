@@ -5,7 +5,7 @@ import styles from './ui.module.css';
 interface AnchorProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
   /** Set by the view, since the router cannot tell tabs apart by address alone. */
   isCurrent: boolean;
-  /** Set where the element around the tabs styles them. */
+  /** Set if the element around the tabs styles them. */
   isPlain?: boolean;
 }
 

@@ -35,7 +35,7 @@ export interface Submission {
 
 /** A witness's answer to a checkpoint. */
 export type WitnessWord =
-  /** By the names in the policy. */
+  /** The signatures by the names of their keys in the policy. */
   | { kind: 'cosigned'; signatures: ReadonlyMap<string, NoteSignature> }
   /** It has cosigned a larger checkpoint. */
   | { kind: 'ahead'; size: number }
@@ -59,7 +59,7 @@ export class WitnessClient {
     this.prefix = url.replace(/\/+$/, '');
   }
 
-  /** Its names in the policy. */
+  /** The names of the witness in the policy. */
   get names(): readonly string[] {
     return this.keys.map(({ name }) => name);
   }

@@ -40,7 +40,7 @@ export class RetentionService {
     const days = this.settings.retentionDays;
     const deleted = {
       deliveries: days === 0 ? 0 : await this.inBatches(() => retention.deleteDeliveries(days, BATCH)),
-      // After the deliveries that refer to them.
+      // Events are deleted after the deliveries that refer to them.
       events: days === 0 ? 0 : await this.deleteEvents(days),
       idempotency_keys: await this.inBatches(() => idempotency.deleteExpired(BATCH)),
       rate_windows: await this.inBatches(() => retention.deleteRateWindows(BATCH)),

@@ -16,7 +16,7 @@ export function requireShape<T>(value: unknown, shape: Shape<T>): asserts value 
   requireLike<T>(value, shape);
 }
 
-/** As {@link requireShape}, for a generic type. */
+/** Does the same as {@link requireShape} for a generic type. */
 export function requireLike<T>(value: unknown, shape: unknown): asserts value is T {
   const place = misfit(value, shape, '');
   if (place !== null) throw notOfThisApi(place);

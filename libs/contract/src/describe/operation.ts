@@ -82,7 +82,7 @@ export interface Operation extends Omit<OperationFacts, 'route' | 'public'> {
   /** The heading under which the documentation lists it. */
   tag: string;
   method: 'get' | 'put' | 'post' | 'patch' | 'delete';
-  /** With parameters as `{name}`. */
+  /** The path, with parameters as `{name}`. */
   path: string;
   public: PublicWhen | 'never';
 }

@@ -253,7 +253,7 @@ export const PENDING_REQUEST: RecordOf<typeof RefreshRequest> = {
   suggestedFulfilment: null,
 };
 
-/** As the owner sees it. */
+/** The example of a request as its owner sees it. */
 const REQUEST_OF_OWNER: RecordOf<typeof RefreshRequest> = {
   ...PENDING_REQUEST,
   suggestedFulfilment: { snapshot: null },

@@ -72,7 +72,7 @@ export class Classes implements ValueClasses {
   }
 }
 
-// First code of a content. The other contents are `null`, `true` and `false`.
+// The first code of the content of an array. The other contents are `null`, `true` and `false`.
 const ARRAY = 0x5b;
 const OBJECT = 0x7b;
 

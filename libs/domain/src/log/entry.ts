@@ -46,7 +46,7 @@ export interface GrantTerms {
   scopes: readonly string[];
   /** Sorted JSON Pointers; null: everything. */
   paths: readonly string[] | null;
-  /** Null: from its creation on. */
+  /** When the grant starts; null: at its creation. */
   startsAt: Date | null;
   expiresAt: Date | null;
 }
@@ -143,7 +143,7 @@ export interface ErasedVersionFact extends Pick<
   SnapshotCreatedFact,
   'snapshotId' | 'snapshotVersion' | 'envelopeHash' | 'prevHash'
 > {
-  /** In the format of the API. */
+  /** The time in the format of the API. */
   createdAt: string;
 }
 

@@ -106,7 +106,7 @@ export function snapshotCreatedData(snapshot: {
   envelopeHash: string;
   prevHash: string | null;
   changeKind: ChangeKind;
-  /** As the receiver may see them ({@link shownChanges}). */
+  /** The changed paths that the receiver may see ({@link shownChanges}). */
   changedPaths: readonly string[] | null;
 }) {
   return {

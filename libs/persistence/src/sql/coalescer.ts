@@ -57,7 +57,7 @@ export const LARGE_INPUT = 64 * 1024;
 export const SHARED_INPUT = 256 * 1024;
 /** A row whose answer has larger documents (in bytes) is `tooLarge` for a shared statement. */
 export const LARGE_ANSWER = 64 * 1024;
-/** Larger than any answer. */
+/** A limit that is larger than any answer. */
 export const ANY_BYTES = 2 ** 31 - 1;
 
 /**

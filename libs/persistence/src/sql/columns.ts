@@ -2,8 +2,9 @@
 export type Columns<Row> = { readonly [Member in keyof Row]: string };
 
 /**
- * Returns the columns as a list for SELECT or RETURNING. With a group (`grant` or `grant?`) they become members of that member of
- * the row ({@link RowShape}). The first column of an optional group must never be null when the group is present.
+ * Returns the columns as a list for SELECT or RETURNING. With a group (`grant` or `grant?`), the row gets one member of
+ * that name, which contains them ({@link RowShape}). The first column of an optional group must never be null when the
+ * group is present.
  */
 export function columns(of: Readonly<Record<string, string>>, group?: string): string {
   const prefix = group === undefined ? '' : `${group}.`;

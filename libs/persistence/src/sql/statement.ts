@@ -98,7 +98,7 @@ function listOf(value: unknown, { name }: Parameter, statement: AnyStatement) {
 }
 
 function memberOf(object: object, name: string, statement: AnyStatement): unknown {
-  // Any object can be asked for any member. A missing one is reported below.
+  // The cast is safe, because any object can be asked for any member. A missing one is reported below.
   const value = (object as Readonly<Record<string, unknown>>)[name];
   if (value === undefined && !(name in object)) throw new TypeError(`${statement.name} is not given :${name}`);
   return value;

@@ -142,7 +142,7 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env) {
 export function s3Env(source: NodeJS.ProcessEnv = process.env): { endpoint: string | undefined; region: string } {
   const first = (...names: string[]): string | undefined => names.map((name) => source[name]).find((value) => value);
   return {
-    /** Undefined for Amazon's own. */
+    /** The address of the store; undefined for Amazon's own. */
     endpoint: first('AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'),
     region: first('AWS_REGION', 'AWS_DEFAULT_REGION') ?? 'us-east-1',
   };

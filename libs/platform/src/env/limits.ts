@@ -151,7 +151,7 @@ export const CAPS = {
     scope: 'tenant',
     counts: 'refresh requests of a requesting tenant on one subject that are pending, or whose next one is planned',
     reason: 'each is an event for another tenant',
-    remedy: 'Cancel one, or wait until the owner answers one or one expires',
+    remedy: 'Cancel a request, or wait until one is answered or expires',
   },
   live_grants_per_subject: {
     variable: 'MAX_LIVE_GRANTS_PER_SUBJECT',

@@ -19,7 +19,7 @@ export interface LogProof {
   /** Opaque data; this service puts the entry here. It is unproved until its hash is compared. Null if absent. */
   readonly extra: Uint8Array | null;
   readonly index: number;
-  /** From the leaf's sibling to the root's child. */
+  /** The hashes from the leaf's sibling to the root's child. */
   readonly inclusion: readonly Uint8Array[];
   /** The note as it was served. */
   readonly checkpoint: string;

@@ -6,7 +6,7 @@ import { PROBES } from '../limits/anonymous-requests';
 import { ClientAddresses } from '../request/client-address';
 import { traceFields } from '../request/request-id';
 
-/** Each has its own time series. All other methods that Node knows share one. */
+/** Methods with a time series of their own. All other methods that Node knows share one. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**

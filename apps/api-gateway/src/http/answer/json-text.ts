@@ -45,8 +45,8 @@ export class JsonText {
 }
 
 /**
- * Texts in batches. All the work happens when a text is taken from its batch. A stream can therefore charge it, and
- * yield the thread between any two texts.
+ * Texts in batches. A text is created only when it is taken from its batch. So a stream can charge this work, and yield
+ * the thread between two texts.
  */
 export type TextBatches = AsyncIterable<Iterable<string>> | Iterable<Iterable<string>>;
 

@@ -165,7 +165,7 @@ function errorsOf(operation: Operation): ErrorCode[][] {
   const given = new Set<ErrorCode>([
     ...errors,
     ...(errors.includes('damaged') ? (['archive_damaged', 'archive_unavailable'] as const) : []),
-    // For an unknown query parameter.
+    // The error for an unknown query parameter.
     'validation_error',
     ...(mayBeForbidden ? (['forbidden'] as const) : []),
     ...(operation.public === 'always' ? [] : (['unauthorized'] as const)),

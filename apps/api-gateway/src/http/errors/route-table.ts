@@ -4,7 +4,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 export interface Route {
   /** In upper case. */
   method: string;
-  /** In Express's form, with parameters as `:name`. */
+  /** The path in Express's form, with parameters as `:name`. */
   path: string;
 }
 

@@ -35,7 +35,10 @@ interface Candidate {
  * serves all others. A trailing `*name` is not passed as a parameter: such a route reads its path.
  */
 export class HotLane implements OnApplicationBootstrap {
-  /** By method and number of segments, in Express's order. Of two routes that match a path, the first is used. */
+  /**
+   * The routes by method and number of segments, in Express's order. Of two routes that match a path, the first is
+   * used.
+   */
   private readonly candidates = new Map<string, Candidate[]>();
   /** Routes that end with `*name`, which matches any number of segments, by method. */
   private readonly open = new Map<string, Candidate[]>();

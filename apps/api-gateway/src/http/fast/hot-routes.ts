@@ -25,12 +25,12 @@ export interface HotRoute {
   /** `Controller.method`. */
   name: string;
   method: string;
-  /** With parameters as `:name`. */
+  /** The path, with parameters as `:name`. */
   path: string;
   status: number;
   controller: Type;
   handler: Handler;
-  /** In the order in which they are read. */
+  /** The parameters in the order in which they are read. */
   parameters: readonly HotParameter[];
   call(values: readonly unknown[]): unknown;
 }

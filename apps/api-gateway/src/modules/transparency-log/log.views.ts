@@ -4,7 +4,7 @@ import { formatLogProof, formatVerifierKey, parsePolicy, quorumSize } from '@iss
 import { LogKeys } from '@iss/contract';
 import type { LogProof } from '../../log/log-proof.service';
 
-/** Returns keys and policy, the latter also in parsed form. `map` is null for a log without a map. */
+/** Returns the keys, and the policy both as text and in parsed form. `map` is null for a log without a map. */
 export function logKeys(
   logOrigin: string,
   vkeys: readonly LogKey[],

@@ -56,7 +56,7 @@ export function checkPatch(found: Found, where: string, row: Row, envelope: unkn
   if (!isDeepStrictEqual(memberOf(envelope, 'diff'), { format: 'rfc6902', ops })) {
     fault('diff does not contain its operations');
   }
-  // Before the operations change the base.
+  // This check comes first, because the operations will change the base in place.
   if (isText(changedPaths)) checkChangedPaths(found, where, changedPaths, base, envelope);
   const outcome = replay(base, ops);
   if (outcome === 'misread') {

@@ -1,6 +1,6 @@
 import { type Checked, notice, report } from '../findings';
 
-/** For clock differences and waiting transactions. */
+/** The tolerance for clock differences and waiting transactions. */
 export const CLOCK_SKEW_MS = 60_000;
 /** A fact that was logged this much later than its own time is a notice, unless a checkpoint proves that it is back-dated. */
 const LATE_MS = 3_600_000;

@@ -168,7 +168,7 @@ function Head({
   );
 }
 
-/** From worst to best. */
+/** The statuses of evidence, from worst to best. */
 const STATUSES = ['revoked', 'missing', 'none', 'carried', 'current'] as const;
 
 function Evidence({

@@ -15,7 +15,7 @@ export interface FormContext {
   readonly edit: (change: (draft: Draft) => Draft) => void;
   readonly addEvidence: (pointer: string) => void;
   readonly proved: Proved;
-  /** The value beside which its new evidence is entered, and the ref of the element there. */
+  /** The value whose new evidence is entered beside it, and the ref of the element for that. */
   readonly beside: string | undefined;
   readonly placeBeside: RefCallback<HTMLElement>;
 }

@@ -55,7 +55,7 @@ export function PatchPanel({
   );
 }
 
-/** Shows a change of a value as `A → B`, and of evidence only that it changes. */
+/** Shows a change of a value as `A → B`. For evidence, shows only that it changes. */
 function FromTo({ step: { op, path, before, after } }: { step: Step }) {
   if (isAtOrBelow(path, '/attribute_paths')) return <span className={styles.quiet}>{TEXT.kindsOfChange[op]}</span>;
   return (

@@ -17,7 +17,7 @@ export interface Bar {
 
 /** The width of a bin, in pixels. */
 export const BIN = 4;
-/** More bars are shown as bins of their beginnings. */
+/** The maximum number of bars. If there are more, their beginnings are shown in bins. */
 export const MOST_BARS = 250;
 export const MOST_ROWS = 5;
 

@@ -20,7 +20,7 @@ interface TableProps<T> {
 }
 
 interface TableOfListProps<T> extends TableProps<T> {
-  /** For a list with further pages. Sorting and files read all of them. */
+  /** Reads further pages of the list. Sorting and files read all of them. */
   more?: Pick<Listed<T>, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'> & {
     readonly isReading: boolean;
     readonly onWhole: () => void;

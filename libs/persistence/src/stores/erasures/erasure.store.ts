@@ -79,7 +79,7 @@ export interface ErasureRef extends Actor, SubjectRef {
 /** The principal that acts, with the facts that decide its rights. */
 export interface Eraser {
   facts: AccessFacts;
-  /** From its membership; null if it has none. */
+  /** The principal type in its membership; null if it has none. */
   principalType: PrincipalType | null;
 }
 
@@ -146,7 +146,7 @@ const LIST_OF_TENANT = statement<
   ListRow<AccessFacts, ErasureRecord>
 >('erasures_of_tenant');
 
-/** Larger than any id of an erasure. */
+/** A number that is larger than any id of an erasure. */
 const NEWEST = String(2n ** 62n);
 
 /** Erasures of versions. One person requests an erasure, another confirms it, and a database function executes it. */

@@ -29,7 +29,7 @@ export interface ChangeEntry {
 /** Why and where a version differs from the previous one. */
 export interface VersionChange {
   changeKind: ChangeKind;
-  /** As the reader may see them ({@link shownChanges}). */
+  /** The changed paths that the reader may see ({@link shownChanges}). */
   changedPaths: readonly string[] | null;
 }
 

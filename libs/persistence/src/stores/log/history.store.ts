@@ -38,7 +38,7 @@ const OWNER_HISTORY = statement<Actor & { before: string | number; rows: number 
   'owner_history',
 );
 
-/** Larger than any id of a change. */
+/** A number that is larger than any id of a change. */
 const NEWEST = String(2n ** 62n);
 
 /** The past of a subject's readers and of a tenant's owners, with places in the log. */

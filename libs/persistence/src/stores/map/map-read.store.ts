@@ -7,7 +7,7 @@ export interface MapState {
   origin: string;
   /** `VRF+<base64>`. */
   vrfKey: string;
-  /** From this log index on, entries carry their keys. */
+  /** The log index from which on entries carry their keys. */
   startsAt: number;
   /** The entries before this log index have keys in `map.backfill` entries. */
   backfilledTo: number;
@@ -116,7 +116,7 @@ export class MapReadStore {
   }
 }
 
-/** Divides the first bytes of keys, as an entry stores them. */
+/** Splits the stored bytes of an entry into the first bytes of each key. */
 export function prefixesIn(all: Buffer): Buffer[] {
   return Array.from({ length: all.length / KEY_PREFIX_BYTES }, (_, place) =>
     all.subarray(KEY_PREFIX_BYTES * place, KEY_PREFIX_BYTES * (place + 1)),

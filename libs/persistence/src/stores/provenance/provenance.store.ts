@@ -32,7 +32,7 @@ export interface VersionFacts {
   snapshotVersion: number;
   createdAt: Date;
   generatedAt: string;
-  /** As JSON text; null if it is unknown. */
+  /** The author as JSON text; null if it is unknown. */
   changedBy: string | null;
   /** Null if an earlier release wrote it. */
   writtenBy: string | null;

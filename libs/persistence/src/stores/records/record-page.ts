@@ -37,7 +37,7 @@ export function recordPage(
   return { from, beforeTime, beforeId, rows: limit + 1 };
 }
 
-/** Smaller than every id of a list by UUID. */
+/** An id that is smaller than every other id in a list by UUID. */
 export const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 
 export interface RecordRow<Facts, Item> extends ListRow<Facts, Item> {

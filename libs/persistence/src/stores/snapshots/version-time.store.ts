@@ -10,7 +10,7 @@ export interface AsOf {
   basis: TimeBasis;
 }
 
-/** From one millisecond to another, both inclusive. Null for no bound. */
+/** A range of times, in milliseconds. Both bounds are inclusive. Null for no bound. */
 export interface TimeWindow {
   basis: TimeBasis;
   from: Date | null;

@@ -90,8 +90,8 @@ SELECT @facts,
 subject_type || '/' || subject_id
 
 -- fragment: create(more)
--- Creates a subject with its first snapshot, unless another write was first. `more` has the inserts into other
--- tables, each of which adds a quarter to the time of a statement that does not need it.
+-- Creates a subject with its first snapshot, unless another write was first. `more` has the inserts into other tables.
+-- They are optional, because each of them adds a quarter to the time of the statement.
 WITH @asked(m.api_functional_role IN (@roles(submitFirstState))),
 new_subject AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id, name, display_name, name_path)

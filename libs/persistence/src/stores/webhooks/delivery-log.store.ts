@@ -60,7 +60,7 @@ export interface LogAccess {
   facts: AccessFacts;
   subscription: {
     tenantId: string;
-    /** As in {@link PendingDelivery}. */
+    /** The founder, as in {@link PendingDelivery}. */
     founderId: string;
     targetUrl: string;
     status: SubscriptionStatus;

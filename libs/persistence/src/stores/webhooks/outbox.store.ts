@@ -28,9 +28,9 @@ export interface FanOutStep {
 
 /** The maximum number of deliveries per event in one step. */
 export interface StepSizes {
-  /** For an event without deliveries. */
+  /** The maximum for an event without deliveries. */
   first: number;
-  /** For an event with deliveries. */
+  /** The maximum for an event with deliveries. */
   next: number;
 }
 

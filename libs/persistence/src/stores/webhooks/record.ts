@@ -13,7 +13,7 @@ export interface EventTrace {
 export type Fact<Type extends EventType = EventType> = {
   [One in Type]: {
     type: One;
-    /** By the clock of the database. Only subscriptions that existed then get an event. */
+    /** The time of the fact by the clock of the database. Only subscriptions that existed then get an event. */
     at: Date;
     data: EventData[One];
     tenantIds: readonly string[];

@@ -29,7 +29,7 @@ export class DiffController {
   ): Promise<JsonText> {
     const sides = requireSides(query);
     const diff = await this.diffs.betweenVersions(reader, subject, sides, this.options(query));
-    // The version of a moment may still change.
+    // The newest version at a moment may still change.
     const areNamed = typeof sides.from === 'number' && typeof sides.to === 'number';
     return diffAnswer(diff, 'versions', areNamed ? 'immutable' : 'revalidate');
   }

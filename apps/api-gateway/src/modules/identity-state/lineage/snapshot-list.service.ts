@@ -71,7 +71,7 @@ export interface ChainItem {
 }
 
 export interface ChainPage extends Page<ChainItem> {
-  /** For all items of the page. */
+  /** True if the links of all items of the page are valid. Null if that of an item is unknown. */
   chainValid: boolean | null;
   /** True if the items are all versions from 1 to the newest. */
   isComplete: boolean;

@@ -2,9 +2,9 @@ import { ApiError } from '@identity-state/client';
 import type { patchOf } from './content.ts';
 
 export interface Faults {
-  /** By pointer into the content. */
+  /** The faults by pointer into the content. */
   readonly places: ReadonlyMap<string, readonly string[]>;
-  /** By index of the operation. */
+  /** The faults by index of the operation. */
   readonly operations: ReadonlyMap<number, readonly string[]>;
 }
 

@@ -115,7 +115,7 @@ function FromLatest({ tenantId, of: { type, id }, paths: text, onPaths }: FromLa
 
 interface MembersProps {
   group: JsonObject;
-  /** Those of the pointer to the group. */
+  /** The reference tokens of the pointer to the group. */
   tokens: readonly string[];
   paths: readonly string[];
   onToggle: (path: string) => void;
