@@ -104,7 +104,7 @@ describe('docs/decisions/README.md', () => {
       read('package.json'),
     );
     const installed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
-    const given = [...index.matchAll(/^\| `([^`]+)` +\| (Used|Not used)/gm)].map(([, name, use]) => [name, use]);
+    const given = [...index.matchAll(/^- `([^`]+)`: (Used|Not used)/gm)].map(([, name, use]) => [name, use]);
     expect(given).toHaveLength(16);
     expect(given).toEqual(given.map(([name = '']) => [name, installed.has(name) ? 'Used' : 'Not used']));
   });

@@ -13,51 +13,46 @@ export interface PageLimits {
 /** The items of a page of every list, except those in {@link SPECIFIED_LISTS}. */
 export const LIST_LIMITS = { default: 50, max: 1_000 } as const satisfies PageLimits;
 
-/** A list whose page limits are fixed elsewhere. */
-interface SpecifiedList extends PageLimits {
-  /** The document and its heading. */
-  source: string;
-}
-
-/** Lists whose page limits the specification or the contract fixes. */
+/** Lists whose page limits the specification or the contract fixes. A comment at each names the document and its heading. */
 export const SPECIFIED_LISTS = {
+  // Specification, Limits
   tenantSnapshots: {
     default: 20,
     max: ({ historyPage }) => Math.min(100, historyPage),
-    source: 'specification, Limits',
   },
+  // Specification, Limits
   history: {
     default: 50,
     max: ({ historyPage }) => historyPage,
-    source: 'specification, Limits',
   },
+  // Specification, Limits
   chainProof: {
     default: 50,
     max: ({ chainProofPage }) => chainProofPage,
-    source: 'specification, Limits',
   },
+  // Contract, Tenant chain proof without `limit`
   tenantChainProof: {
     default: 200,
     max: ({ chainProofPage }) => chainProofPage,
-    source: 'contract, Tenant chain proof without `limit`',
   },
-  grants: { default: 50, max: 100, source: 'specification, Grants' },
+  // Specification, Grants
+  grants: { default: 50, max: 100 },
+  // Specification, Grants
   accessibleSubjects: {
     default: 50,
     max: 200,
-    source: 'specification, Grants',
   },
+  // Specification, Refresh requests
   refreshRequests: {
     default: 50,
     max: 200,
-    source: 'specification, Refresh requests',
   },
+  // Contract, `GET …/subjects` (tenant)
   tenantSubjects: {
     default: 50,
     max: 200,
-    source: 'contract, `GET …/subjects` (tenant)',
   },
-} as const satisfies Readonly<Record<string, SpecifiedList>>;
+} as const satisfies Readonly<Record<string, PageLimits>>;
 
 /** Returns the page limits in a deployment. */
 export function pageBounds({ default: preferred, max }: PageLimits, caps: PageCaps): { default: number; max: number } {
