@@ -77,7 +77,22 @@ it.each([
   expect(await new TextArchive(store, mirror).read(places)).toEqual(TEXTS);
 });
 
-it('is unavailable if no store has the object, and does not ask a store that failed a moment ago', async () => {
+it.each([
+  ['all stores have lost the object', (mirror: MemoryStore) => mirror.objects.clear(), TEXTS.map(() => null)],
+  [
+    'one has lost it and the other one fails',
+    (mirror: MemoryStore) => void (mirror.before = () => Promise.reject(new Error('away'))),
+    'archive_unavailable',
+  ],
+])('tells lost texts from unavailable ones: %s', async (_, hurt, expected) => {
+  const [store, mirror] = [new MemoryStore(), new MemoryStore()];
+  const places = packed(mirror);
+  hurt(mirror);
+  const read = new TextArchive(store, mirror).read(places);
+  expect(await read.catch((error: { code: string }) => error.code)).toEqual(expected);
+});
+
+it('is unavailable if no store answers, and does not ask a store that failed a moment ago', async () => {
   const store = new MemoryStore();
   const archive = new TextArchive(store, null);
   const places = packed(store);

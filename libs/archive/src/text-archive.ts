@@ -181,15 +181,19 @@ export class TextArchive {
     return found;
   }
 
+  /** Returns no bytes if all stores answer that they lack the object. `isMirrored`: the first store failed. */
   private async bytesOf(range: Range, signal: AbortSignal): Promise<[bytes: Buffer, isMirrored: boolean]> {
-    try {
-      return [await this.ask(this.store, range, signal), false];
-    } catch (failure) {
-      const bytes = this.mirror === null ? null : await this.ask(this.mirror, range, signal).catch(() => null);
-      if (bytes !== null) return [bytes, true];
-      this.count('unavailable', range.texts.length);
-      throw new ArchiveUnavailable(failure);
+    const failures: unknown[] = [];
+    for (const store of this.stores) {
+      try {
+        return [await this.ask(store, range, signal), failures.length > 0];
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.every((failure) => failure instanceof ObjectMissing)) return [Buffer.alloc(0), true];
+    this.count('unavailable', range.texts.length);
+    throw new ArchiveUnavailable(failures[0]);
   }
 
   private async ask(
