@@ -50,6 +50,8 @@ interface Grant {
   to: TenantId;
   subject: Subject | '*';
   scopes: readonly string[];
+  /** The parts that the grant shows; everything without them. */
+  paths?: readonly string[];
   purpose: string;
   /** Its duration; null for no end. */
   seconds: number | null;
@@ -117,6 +119,15 @@ export const GRANTS: readonly Grant[] = [
   },
   {
     from: 'acme',
+    to: 'beta',
+    subject: ['organization', 'moulin-dore'],
+    scopes: READ_ALL,
+    paths: ['/attributes/address', '/attributes/legal/legal_name', '/attributes/owners'],
+    purpose: 'Credit line, without the capital',
+    seconds: 180 * DAY_SECONDS,
+  },
+  {
+    from: 'acme',
     to: 'gamma',
     subject: '*',
     scopes: READ_ALL,
@@ -170,6 +181,7 @@ export const READS: readonly (readonly [user: string, tenant: TenantId, subject:
   ['bob', 'beta', ['organization', 'northgate-components'], '/snapshots/latest'],
   ['bob', 'beta', ['organization', 'northgate-components'], '/history?view=header'],
   ['bob', 'beta', ['organization', 'northgate-components'], '/diff?from_version=3&to_version=9'],
+  ['bob', 'beta', ['organization', 'moulin-dore'], '/snapshots/latest'],
   ['ines', 'beta', ['organization', 'kestrel-analytics'], ''],
   ['ines', 'beta', ['individual', 'p-1001'], '/snapshots/latest'],
   ['ines', 'beta', ['organization', 'aurora-saastopankki'], '/snapshots/latest'],

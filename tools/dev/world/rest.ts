@@ -102,10 +102,11 @@ class World {
         const owner = await this.as(user);
         const own = GRANTS.filter(({ from }) => from === tenant);
         const { items } = await owner.post(`/tenants/${tenant}/grants/batch`, {
-          grants: own.map(({ to, subject, scopes, purpose, seconds }) => ({
+          grants: own.map(({ to, subject, scopes, paths, purpose, seconds }) => ({
             grantee_tenant_id: to,
             ...(subject === '*' ? { subject_type: '*' } : { subject_type: subject[0], subject_id: subject[1] }),
             scopes,
+            ...(paths && { paths }),
             purpose,
             expires_at: seconds === null ? null : inSeconds(seconds),
           })),

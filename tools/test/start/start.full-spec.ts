@@ -57,7 +57,7 @@ describe('npm start', () => {
     expect(await count(alice, '/tenants/acme/entity-state-updates', 'status')).toEqual({
       ...{ status: 200, applied: 4, proposed: 3, withdrawn: 1 },
     });
-    expect(await count(alice, '/tenants/acme/grants', 'status')).toMatchObject({ status: 200, active: 7, revoked: 1 });
+    expect(await count(alice, '/tenants/acme/grants', 'status')).toMatchObject({ status: 200, active: 8, revoked: 1 });
     expect(await count(alice, '/tenants/acme/refresh-requests?direction=incoming', 'status')).toEqual({
       ...{ status: 200, pending: 3, expired: 1, fulfilled: 2, declined: 1, cancelled: 1 },
     });
