@@ -6,7 +6,7 @@ import { repositoryRoot } from './root.ts';
 import { startTestServices } from './testing/services.ts';
 
 /** Ends a run that hangs. A trial that needs longer (FAULT_KILLS, FAULT_SECONDS) sets TEST_MINUTES. */
-const MINUTES = Number(process.env['TEST_MINUTES'] ?? 24);
+const MINUTES = Number(process.env['TEST_MINUTES'] ?? 40);
 
 /**
  * `npm test`: tests every promise of the product once, on one PostgreSQL and one Redis. `--all` (`npm run test:all`) includes the
