@@ -236,16 +236,15 @@ it('brings events to a receiver, also one that comes later, signed as the servic
     scopes: ['read_diff', 'read_latest'],
     expires_at: '2099-01-01T00:00:00.000Z',
   };
+  received.sort((one, other) => (one.type < other.type ? -1 : 1));
   expect(received).toMatchObject([
     { type: 'grant.created', tenant_id: 'agency', data },
     { type: 'grant.revoked', tenant_id: 'agency', data },
   ]);
   expect({ exitCode, followed: await following }).toMatchObject({ exitCode: 0, followed: { exitCode: 0 } });
-  expect(JSON.parse(shown.split('\n').at(-1) ?? '')).toMatchObject({
-    type: 'grant.revoked',
-    status_code: 204,
-    attempts: 1,
-  });
+  // A busy machine can end the first attempt of the other event.
+  const revoked = shown.split('\n').find((line) => line.includes('grant.revoked'));
+  expect(JSON.parse(revoked ?? '')).toMatchObject({ type: 'grant.revoked', status_code: 204 });
   const place = Number(/--after (\d+)$/.exec(complaints.at(-1) ?? '')?.[1]);
   expect(JSON.parse(followed.at(-1) ?? '')).toMatchObject({ log_index: place, grant_id: grantId });
 });
