@@ -21,7 +21,7 @@ let gateway: GatewayProcess;
 let bystander: Bystander;
 
 beforeAll(async () => {
-  gateway = await startGatewayProcess({ WRITE_TIMEOUT_MS: '2000', BATCH_LINE_TIMEOUT_MS: '2000' });
+  gateway = await startGatewayProcess({ WRITE_TIMEOUT_MS: '4000', BATCH_LINE_TIMEOUT_MS: '2000' });
   bystander = await Bystander.of(gateway);
 });
 
