@@ -69,7 +69,7 @@ export function typeSchemas({ paths, components }: Document): Record<string, Sch
   });
 }
 
-/** The schemas of queries. One that several operations have gets a name. */
+/** The schemas of queries. A schema that several operations share gets a name. */
 class QuerySchemas {
   readonly shared: Record<string, Schema> = {};
   readonly #names = new Map<string, string>();

@@ -15,7 +15,7 @@ export default async function globalSetup(): Promise<void> {
   }
 }
 
-/** A global, since Jest loads setup and teardown as separate modules of one process. */
+/** This is a global variable, because Jest loads setup and teardown as separate modules of one process. */
 export const stopTestServices: { current?: () => Promise<void> } = ((
   globalThis as { issTestServices?: { current?: () => Promise<void> } }
 ).issTestServices ??= {});

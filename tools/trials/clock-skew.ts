@@ -15,7 +15,10 @@ import { runTrial } from './frame/trial.ts';
  */
 const SKEWS = ['+600', '-600'] as const;
 const TOLD_MS = 30_000;
-/** The deadline from the acknowledgement to the receiver. Workers use their own clock only for durations. */
+/**
+ * A delivery must reach the receiver within this time after its write was acknowledged. Workers use their own clock
+ * only for durations.
+ */
 const DELIVERED_WITHIN_MS = 15_000;
 
 await runTrial('clock-skew', async (trial) => {

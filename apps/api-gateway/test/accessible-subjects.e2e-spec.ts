@@ -80,7 +80,7 @@ describe('accessible subjects', () => {
       if (count % 3 === 0) await world.expire(grantId);
       else kept.push(grantId);
     }
-    // What a page showed last ends before the next one is read.
+    // The grant that a page showed last ends before the next page is read.
     const pages = await walk(
       (query) => world.accessible(query),
       3,

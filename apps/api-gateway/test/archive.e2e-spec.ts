@@ -178,7 +178,7 @@ it('lets a text go only to a pack that was read back, and only if the version is
     );
   };
   const refused = 'snapshots are immutable: UPDATE is refused';
-  // As the owner of the tables, whom no privilege binds.
+  // Runs as the owner of the tables, whom no privilege restricts.
   expect([
     await move(1, 'written'),
     await move(3, 'verified'),

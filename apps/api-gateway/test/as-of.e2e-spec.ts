@@ -5,14 +5,14 @@ import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world
 let world: ReadWorld;
 let superuser: Client;
 let subject: Subject;
-/** When its versions were stored, as the service shows it. */
+/** The times at which its versions were stored, as the service returns them. */
 let stored: string[];
 
-/** What the writer of each version says; the second one is dated back. */
+/** The time that the writer of each version states. The second one is back-dated. */
 const SAID = ['2026-02-10T00:00:00Z', '2026-02-01T08:00:00+02:00', '2026-02-20T23:59:59.999Z', '2026-03-01T00:00:00Z'];
 const nameOf = (version: number): string => `Name ${version} AG`;
 
-/** Gives the versions of a subject other times, as if they had been written then. */
+/** Changes the times of a subject's versions, as if they had been written then. */
 async function store(of: Subject, times: readonly string[]): Promise<void> {
   for (const [index, time] of times.entries()) await world.tamper(of, index + 1, `created_at = '${time}'`);
 }
@@ -28,7 +28,7 @@ beforeAll(async () => {
       attributes: { legal: { legal_name: nameOf(index + 1) } },
     });
   }
-  // Two of them in one millisecond, of which the later one is what was known.
+  // Two versions are from the same millisecond. The later one is the one that was known.
   await store(subject, [
     '2026-04-01T10:00:00.123456Z',
     '2026-04-02T10:00:00.500100Z',
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const at = (time: string | undefined): string => `as_of=${encodeURIComponent(time ?? '')}`;
 const before = (time: string | undefined): string => new Date(Date.parse(time ?? '') - 1).toISOString();
-/** As another tenant with these scopes. */
+/** Reads as another tenant with these scopes. */
 async function grant(to: Subject, scopes: readonly string[]): Promise<void> {
   const body = { grantee_tenant_id: 'beta', ...to, scopes };
   await world.gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(body).expect(201);
@@ -108,7 +108,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
       const { body } = await latest(String(query), 404);
       expect(body.error.code).toBe('not_found');
       expect(body.error.message).toContain(first);
-      // Where only the other basis has a version, the answer names that.
+      // If only the other basis has a version, the answer names that basis.
       expect(body.error.message.includes('basis=effective')).toBe(!String(query).includes('effective'));
       expect(body.error.details).toEqual([
         { path: '/query/as_of', message: `must not be before ${String(first)}`, code: 'not_found' },
@@ -281,7 +281,7 @@ describe('a grantee', () => {
   });
 });
 
-/** What is recorded of reads by another tenant. */
+/** The disclosures that reads by another tenant leave. */
 async function disclosed(of: Subject): Promise<string[]> {
   const { rows } = await superuser.query(
     `SELECT grantee_tenant_id, via, from_version, to_version FROM disclosures

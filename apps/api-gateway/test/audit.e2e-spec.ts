@@ -56,16 +56,16 @@ async function addOffer(): Promise<string> {
   return made.body.transfer_offer.offer_id;
 }
 
-/** Who does this by which request, and what is recorded of it. */
+/** An action: its principal, its request, and the expected record. */
 interface Deed {
   by: User;
   make: () => Promise<[Method, string, object?]>;
   target?: object;
   details: object;
-  /** Whose trail, and who may read that. */
+  /** The tenant of the trail, and the principals that may read it. */
   tenant?: string;
   reader?: User;
-  /** What else the same request does. */
+  /** Other actions of the same request. */
   also?: AuditAction[];
 }
 
@@ -390,7 +390,7 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
   },
 };
 
-/** What no request does. */
+/** Actions that no request performs. */
 const WITHOUT_REQUEST: AuditAction[] = ['limit.changed', 'grant.expired', 'grant.started'];
 
 it.each(Object.entries(DEEDS))(
@@ -683,7 +683,8 @@ describe('the list', () => {
     const all = await trailOf('acme', 'admin', '?limit=200');
     const times = all.map(({ at }) => at);
     expect(times).toEqual([...times].sort().reverse());
-    // Each tenant has its own numbers, without gaps. Transactions that overlap may take theirs in another order than they began.
+    // Each tenant has its own numbers, without gaps. Transactions that overlap may take their numbers in another order
+    // than they began.
     const ids = all.map(({ audit_id }) => audit_id).sort((one, other) => other - one);
     expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) - index));
     const { rows } = await world.superuser.query(

@@ -30,7 +30,7 @@ type Envelope = Record<string, unknown>;
 const organization = (subjectId: string): Envelope => ({ subject_type: 'organization', subject_id: subjectId });
 const text = (...envelopes: readonly Envelope[]): string => envelopes.map((one) => `${JSON.stringify(one)}\n`).join('');
 const statuses = (results: readonly BatchResult[]): number[] => results.map(({ status }) => status);
-/** The code of a result's error and the places that it names. */
+/** The code of a result's error, and the places that it names. */
 function placesOf({ error }: BatchResult): unknown[] {
   if (error === undefined) return [];
   const { code, request_id, details } = Object.assign({ code: '', request_id: '', details: [] }, error);
@@ -49,7 +49,7 @@ async function countOf(subjectPrefix: string): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-/** A history of so many versions, in order. */
+/** Returns a history with this number of versions, in order. */
 function historyOf(subjectId: string, versions: number): Envelope[] {
   return Array.from({ length: versions }, (_, index) =>
     envelope({ subject: organization(subjectId), snapshot_version: index + 1 }),
@@ -78,7 +78,7 @@ it('stores each line as a write of its own would, and answers in the order of th
 it('writes the versions of a subject in their order, whatever lies between them', async () => {
   const ids = Array.from({ length: 40 }, () => `many-${randomUUID()}`);
   const histories = ids.map((id) => historyOf(id, 5));
-  // Version by version, so that lines of all subjects lie between those of one.
+  // The lines are sorted by version, so that lines of other subjects are between those of one subject.
   const lines = Array.from({ length: 5 }, (_, index) => histories.map((history) => history[index] ?? {})).flat();
   const results = await send(text(...lines));
   expect(statuses(results)).toEqual(lines.map(() => 201));
@@ -259,7 +259,7 @@ describe('bounds', () => {
     const [zoe, bob] = [await own.issuer.mint('zoe'), await own.issuer.mint('bob')];
     await own.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'beside', name: 'Beside' }).expect(201);
     const slow = openBatch(urlOf(own), { Authorization: `Bearer ${zoe}` });
-    // Empty lines are no lines.
+    // Empty lines do not count as lines.
     const trickling = setInterval(() => void slow.write('\n').catch(() => undefined), 10);
     try {
       const results = slow.results();
@@ -331,7 +331,7 @@ it('charges a line as a request: what is beyond the rate is told 429', async () 
   try {
     const client = new Client({ connectionString: gateway.databaseUrl });
     await client.connect();
-    // A minute that begins in five: nobody waits that long.
+    // The minute begins in five minutes, and nobody waits that long.
     await client.query(
       `INSERT INTO rate_limits VALUES ('oidc:test#zoe', date_trunc('minute', now()) + interval '5 minutes', 0)`,
     );
@@ -339,7 +339,7 @@ it('charges a line as a request: what is beyond the rate is told 429', async () 
     const token = await own.issuer.mint('zoe');
     const lines = text(...Array.from({ length: 60 }, () => envelope()));
     const results = await sendBatch(urlOf(own), { Authorization: `Bearer ${token}` }, lines);
-    // The batch itself was the first of forty.
+    // The batch itself was the first of the forty requests.
     expect(statuses(results)).toEqual([...Array(39).fill(201), ...Array(21).fill(429)]);
     expect(results.at(-1)).toMatchObject({ error: { code: 'rate_limited' }, retry_after: expect.any(Number) });
   } finally {

@@ -46,15 +46,15 @@ const rowsOf = async (from: string, ...values: unknown[]): Promise<number> =>
 
 type AnswerTo = Promise<{ status: number; body: { error: { code: string; message: string } } }>;
 
-/** One thing that a cap counts. */
+/** Something that a cap counts. */
 interface Holding {
-  /** Asks for the next one, each time another one. */
+  /** Requests one more of them, each time another one. */
   add: () => AnswerTo;
-  /** Whose cap it is. */
+  /** The tenant or principal to which the cap applies. */
   scopeId: string;
-  /** How many there are. */
+  /** The current number of them. */
   count: () => Promise<number>;
-  /** Gives one up, as the message says. */
+  /** Removes one, as the message advises. */
   giveUp: () => Promise<unknown>;
 }
 
@@ -124,7 +124,7 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
       scopeId: tenantId,
       add: async (): AnswerTo => gateway.as('alice', 'post', path).send({ credential: text }),
       count: () => rowsOf(`attestations WHERE tenant_id = $1 AND coalesce(expires_at, 'infinity') > now()`, tenantId),
-      // As time passes. A trigger keeps every other value.
+      // As time passes. A trigger refuses every other value.
       giveUp: async () => {
         await database.query('SET session_replication_role = replica');
         await database.query(
@@ -254,7 +254,8 @@ describe.each(CASES)('%s', (name, make) => {
   });
 });
 
-// A hot, shared statement counts its own rows together, and not those of another one that runs at the same time.
+// A shared statement on a hot route counts its own rows together, but not those of another statement that runs at the
+// same time.
 const STRICT = CASES.filter(([name]) => !name.startsWith('pending_updates'));
 
 it.each(STRICT)('%s is not passed by requests that come together', async (name, make) => {
@@ -367,7 +368,7 @@ describe('proposals that come together', () => {
         .send({ subject_id: path.split('/').at(-2), base_snapshot_version: 1, patch_ops: ops, request_id });
     const answers = await Promise.all(paths.map((path) => propose(path)));
     expect(answers.filter(isDone).length).toBeGreaterThanOrEqual(1);
-    // At most one of each of the statements that run at the same time.
+    // Each of the concurrent statements adds at most one.
     expect(answers.filter(isDone).length).toBeLessThanOrEqual(3);
     await limit('pending_updates_per_tenant', tenantId, 20);
     await propose(paths[0] ?? '', 'again').expect(201);

@@ -56,7 +56,7 @@ it('shows the owner what it owns, the grantee what it may read, nobody else anyt
   expect(typesOf(ofGrantee)).toEqual(['tenant.owner_changed', 'snapshot.created', 'grant.created']);
   expect(ofGrantee.body.items[1]).toEqual(created);
   expect(typesOf(await changes('', 'o1', 'gamma').expect(200))).toEqual(['tenant.owner_changed']);
-  // Who may not use grants sees that there is one.
+  // A member that may not use grants sees that there is a grant.
   expect(typesOf(await changes('', 'zoe', 'beta').expect(200))).toEqual(['tenant.owner_changed', 'grant.created']);
 });
 
@@ -137,7 +137,7 @@ it('shows nothing of a subject once its grant is revoked, and both sides that it
   ] as const) {
     expect((await of(user, tenant)).at(-1)).toMatchObject({ type: 'grant.revoked', grant_id: revoked, ...other });
   }
-  // And again by another grant, from its first version on.
+  // The versions appear again for another grant, from its first version on.
   await world.grantOn(other);
   const next = envelope({ snapshot_version: 2, snapshot_id: randomUUID(), subject: other });
   await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(next).expect(201);
@@ -186,14 +186,14 @@ it('leads past what its reader may not know of, and does not tell where that sta
   await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(next).expect(201);
   await logged();
   await world.revoke(grantId).expect(200);
-  // Its new version is in the feed of beta, which may read it no longer.
+  // The new version is in the feed of beta, which may no longer read it.
   const { body: after } = await changes(`?after=${before.next_after}`, 'bob', 'beta').expect(200);
   expect(after).toMatchObject({ items: [], has_more: false, next_after: expect.stringMatching(SEALED) });
   expect(after.next_after).not.toBe(before.next_after);
   expect(after.next_after).toHaveLength(before.next_after.length);
   const again = await changes(`?after=${after.next_after}`, 'bob', 'beta').expect(200);
   expect(again.body).toEqual(after);
-  // Another tenant cannot compare it with its own.
+  // Another tenant cannot compare this place with its own.
   expect(places(await changes(`?after=${after.next_after}`).expect(400))).toEqual(['/query/after']);
   await logged();
 });
@@ -234,7 +234,7 @@ const followers = async (): Promise<number | undefined> => {
   return metric?.values[0]?.value;
 };
 
-/** What arrives of a stream. */
+/** The items that arrive on a stream. */
 class Stream {
   text = '';
   isOver = false;
@@ -318,7 +318,7 @@ describe('as a stream', () => {
 
   it('ends when its token is no longer good, and when its reader is no longer a member', async () => {
     const { gateway } = world;
-    // The gateway allows a minute for clocks that differ: five seconds are left.
+    // The gateway allows for clocks that differ by a minute, so five seconds remain.
     const exp = Math.floor(Date.now() / 1000) - 55;
     const short = await Stream.open(await gateway.issuer.mint('alice', { iat: exp - 60, exp }));
     await world.setMember('alice', 'acme', 'o2', { api_functional_role: 'tenant_reader' });

@@ -29,7 +29,7 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-/** A subject of acme with so many versions. */
+/** Creates a subject of acme with this number of versions. */
 async function subjectOf(versions: number): Promise<string> {
   const subjectId = `subject-${randomUUID()}`;
   for (let version = 1; version <= versions; version++) await write(subjectId, version);
@@ -59,7 +59,7 @@ async function bundleOf(subjectId: string): Promise<string[]> {
   return text.trimEnd().split('\n');
 }
 
-/** Verifies a bundle as a reader does who trusts the keys of the log. */
+/** Verifies a bundle like a reader who trusts the keys of the log. */
 async function verify(lines: readonly string[], vrfKey = TEST_VRF_KEY) {
   const policy = parsePolicy(`log ${vkey}\nquorum none\n`);
   const [head = '', ...rest] = lines;

@@ -51,7 +51,7 @@ it('sends files by their hashed names for ever, as they were compressed by the b
     for (const encoding of ['br', 'gzip']) {
       const answer = await fetch(gateway.url + name, { headers: { 'Accept-Encoding': encoding } });
       expect(answer.headers.get('content-encoding')).toBe(encoding);
-      // `fetch` has decoded it; its length on the way is that of the file.
+      // `fetch` has decompressed the body. Its transferred length is that of the file.
       expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
       expect(Number(answer.headers.get('content-length'))).toBeLessThan(content.length);
     }
@@ -98,7 +98,7 @@ it('counts by address a hundred times as many requests as the API, for themselve
     const statuses: number[] = [];
     for (let asked = 0; asked <= 100; asked += 1)
       statuses.push((await request(bounded.url).get('/console/settings.json')).status);
-    // A minute that ends in between gives the address another hundred.
+    // If a minute ends in between, the address may send another hundred requests.
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(100);
     expect([200, 429]).toContain(statuses.at(-1));
     await request(bounded.url).get('/v1/meta').expect(200);

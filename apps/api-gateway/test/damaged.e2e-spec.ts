@@ -15,7 +15,7 @@ afterAll(() => world?.close());
 const CHANGED = `envelope = replace(envelope, 'Zürich', 'Zurich')`;
 const BROKEN = `envelope = replace(envelope, '"attributes":{', '"attributes":{{')`;
 
-/** A subject with three versions, of which the second and third are damaged, and what was written of the first. */
+/** Creates a subject with three versions, of which the second and third are damaged. Returns the text of the first. */
 async function damagedBy(change: string): Promise<{ subject: Subject; ids: string[] }> {
   const subject = newSubject();
   const ids: string[] = [];
@@ -29,7 +29,7 @@ async function counted(): Promise<number> {
   return Number(/^damaged_texts_total(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Reads that would show the text of the damaged version 3, or of 2 on the way to it. */
+/** Reads that need the text of the damaged version 3, or of version 2. */
 const READS = (base: string, id: string, first: string): string[] => [
   base,
   `${base}/snapshots/latest`,

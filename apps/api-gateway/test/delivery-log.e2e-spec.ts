@@ -9,7 +9,7 @@ const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 let gateway: TestGateway;
 let superuser: Client;
-/** A subscription for requests that are refused. */
+/** A subscription for requests that the service refuses. */
 let shared: Log;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ interface Made {
   attempts?: number;
 }
 
-/** A delivery as the worker leaves it, with attempts that were answered 500. */
+/** Adds a delivery as the worker leaves it, with attempts that were answered 500. */
 async function add({ uuid }: Log, made: Made): Promise<{ deliveryId: string; eventId: string }> {
   const [deliveryId, eventId] = [randomUUID(), randomUUID()];
   const { status, type = 'identity.snapshot.created', at = 'now()', attempts = 0 } = made;
@@ -209,7 +209,7 @@ describe('The delivery log', () => {
   it('is paged to its end while deliveries come and go', async () => {
     const log = await subscribe();
     const made: string[] = [];
-    // One instant for some of them, as one fan-out leaves them.
+    // Some of them have the same time, as after one fan-out.
     for (let count = 0; count < 9; count += 1) {
       made.push(
         (await add(log, { status: 'dead', at: `2026-01-01T00:00:00.00000${Math.floor(count / 3)}Z` })).deliveryId,
@@ -361,7 +361,7 @@ describe('Replaying', () => {
     const elsewhere = (await add(other, { status: 'dead', at: '2026-01-03T00:00:00Z' })).deliveryId;
     const answer = await replay(log, { from: '2026-01-02T00:00:00Z', to: '2026-01-05T23:59:59Z' }).expect(202);
     expect(answer.body).toEqual({ count: 2, has_more: false, next_from: null });
-    // Null is an absence.
+    // Null means that it is absent.
     const nothing = { from: '2026-01-02T00:00:00Z', to: null, status: null };
     expect((await replay(await subscribe(), nothing).expect(202)).body.count).toBe(0);
     const expected = ['dead', 'pending', 'pending', 'succeeded', 'pending', 'dead'];
@@ -491,7 +491,7 @@ describe('The worker', () => {
     await replay(log, { from: '2026-01-01T00:00:00Z' }).expect(202);
     const tested = await test(log).expect(202);
     const expected = [...refs, { ...first, deliveryId: tested.body.delivery_id }];
-    // The tests before have left jobs of their own.
+    // Earlier tests have left their own jobs.
     const ours = (): DeliveryRef[] => woken.filter(({ subscriptionId }) => subscriptionId === log.uuid);
     await waitFor(() => ours().length === expected.length, { what: 'every delivery to be woken' });
     expect(ours()).toEqual(expect.arrayContaining(expected));

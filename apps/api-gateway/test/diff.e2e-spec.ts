@@ -24,7 +24,7 @@ type Attributes = Record<string, unknown>;
 
 interface Chain {
   subject: { subject_type: string; subject_id: string };
-  /** The snapshots, as they were sent. */
+  /** The snapshots that were sent. */
   sent: Record<string, unknown>[];
   ids: string[];
 }
@@ -200,7 +200,7 @@ describe('a diff', () => {
     const etag = first.headers['etag'] ?? '';
     expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
     await gateway.as('reader', 'get', path).set('If-None-Match', etag).expect(304);
-    // The tag is no right to read.
+    // Knowing the tag gives no right to read.
     await gateway.as('bob', 'get', path).set('If-None-Match', etag).expect(403);
     const other = await gateway.as('reader', 'get', `${path}&include=/`).set('If-None-Match', etag).expect(200);
     expect(other.headers['etag']).not.toBe(etag);

@@ -53,7 +53,7 @@ describe('direct writes', () => {
     const spelt = await write('editor', 'acme', at(2, { attributes: { identifiers } })).expect(400);
     expect(paths(spelt)).toEqual(['/attributes/identifiers/lei']);
     await write('bob', 'beta', at(2)).expect(403);
-    // A refusal leaves no version: the editor writes it below.
+    // A refused write leaves no version: the editor writes it below.
     await write('proposer', 'acme', at(2)).expect(403);
     await write('editor', 'acme', envelope({ snapshot_version: 2 })).expect(403);
     const id = String(first['snapshot_id']);

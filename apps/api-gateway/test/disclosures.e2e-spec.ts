@@ -9,9 +9,9 @@ import type { Subject } from './read-world';
 
 let world: GrantWorld;
 let subject: Subject;
-/** The ids of its versions. */
+/** The ids of the subject's versions. */
 let ids: string[];
-/** Subjects for the tests below, one each. */
+/** Subjects for the tests below, one for each test. */
 const unused: { subject: Subject; ids: string[] }[] = [];
 
 const SCOPES = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
@@ -29,7 +29,7 @@ beforeEach(() => {
   ({ subject, ids } = next);
 });
 
-/** Adds subjects with two versions in the log, which beta may read. */
+/** Adds subjects with two versions in the log that beta may read. */
 async function addSubjects(count: number): Promise<void> {
   const { superuser, gateway } = world;
   for (let at = 1; at <= count; at++) {
@@ -49,7 +49,7 @@ async function addSubjects(count: number): Promise<void> {
   await publishLog(gateway.databaseUrl);
 }
 
-/** Ends what beta may read of the subject. */
+/** Ends the access of beta to the subject. */
 const revokeGrants = () =>
   world.superuser.query(
     `UPDATE grants SET revoked_at = now()
@@ -67,12 +67,12 @@ async function disclosed(query = ''): Promise<Disclosure[]> {
   return body.items;
 }
 
-/** Who was shown which versions how, in short. */
+/** Summarizes who was shown which versions, and how. */
 const short = ({ principal_id, from_version, to_version, via }: Disclosure): string =>
   `${principal_id.slice('oidc:test#'.length)} ${from_version}-${to_version} ${via}`;
 const shorts = async (): Promise<string[]> => (await disclosed()).map(short).sort();
 
-// Every read of a subject stands here, in its form below a tenant; that without is tried too.
+// Every read of a subject, in the form below a tenant. The form without a tenant is tested too.
 const READS: [string, () => string, string[]][] = [
   ['a summary', () => '', ['bob 2-2 summary']],
   ['the latest', () => '/snapshots/latest', ['bob 2-2 snapshot']],
@@ -107,7 +107,7 @@ it.each(READS)('%s is recorded before it is answered, in both forms', async (_, 
     expect(one).toMatchObject({ ...subject, grantee_tenant_id: 'beta', request_id: 'first' });
     expect([today, new Date(Date.now() - 60_000).toISOString().slice(0, 10)]).toContain(one.disclosed_on);
   }
-  // The other form finds the same tenant, so that it is the same disclosure.
+  // The other form finds the same tenant, so the disclosure is the same.
   await get(global);
   expect(await disclosed()).toEqual(recorded);
 });
@@ -141,7 +141,7 @@ it('each hit of a search is recorded, and a list without one is not', async () =
   expect(await shorts()).toEqual(['bob 2-2 search']);
   const [hit] = await disclosed();
   expect(hit).toMatchObject({ ...subject, grantee_tenant_id: 'beta', via: 'search' });
-  // The owner's own search tells nobody else.
+  // The owner's own search discloses nothing to others.
   await get('/v1/tenants/acme/subjects?q=sought', 'alice');
   expect(await shorts()).toEqual(['bob 2-2 search']);
 });

@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-/** The answer as soon as its head is there. */
+/** Resolves with the answer as soon as its head has arrived. */
 function ask(path: string, headers: Record<string, string> = {}, by: Agent | false = agent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const all = { Authorization: `Bearer ${token}`, ...headers };
@@ -47,7 +47,7 @@ it('serves on while load balancers notice, closing each connection, and loses no
   const ended = gateway.drain(new Promise<void>((resolve) => (notice = resolve))).then(() => (isEnded = true));
   expect(await told('/v1/ops/readiness')).toBe('/v1/ops/readiness 503 close');
   expect(await told('/health')).toBe('/health 200 close');
-  // By the hot lane, by Express, as an error, in parts.
+  // The answers come from the hot lane, from Express, as an error, and in parts.
   for (const path of [LATEST, `${LATEST}?verify=hash`, `${SUBJECT}/snapshots`]) {
     expect(await told(path)).toBe(`${path} 200 close`);
   }

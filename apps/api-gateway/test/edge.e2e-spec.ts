@@ -117,7 +117,7 @@ describe('principals', () => {
       status: 'active',
       created_at: expect.any(String),
     });
-    // A member that is no account_admin could not do it anyway; an account_admin that is no human must not.
+    // A member that is not an account_admin could not do this anyway. An account_admin that is not human must not do it.
     await put('admin', 'reader', { allow_counterparty_access: true }).expect(403);
     await put('o1', 'admin', { tenancy_role: 'account_admin' }).expect(200);
     const refused = await put('admin', 'reader', { allow_counterparty_access: true }).expect(422);
@@ -316,7 +316,7 @@ describe('the edge', () => {
     await gateway.as(null, 'get', '/metrics').expect(404);
     const figures = await gateway.metrics.metrics();
     expect(figures).toContain('http_request_duration_seconds');
-    // Counters that alerts watch are there before anything is counted.
+    // Counters for which there are alerts exist before the first event.
     for (const code of ['damaged', 'internal_error', 'unavailable'])
       expect(figures).toMatch(new RegExp(`http_errors_total\\{code="${code}"[^}]*\\} \\d`));
     for (const why of ['full', 'late']) expect(figures).toContain(`work_tasks_refused_total{why="${why}"`);

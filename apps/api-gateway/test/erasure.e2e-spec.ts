@@ -12,7 +12,7 @@ import { publishLog } from './publish-log';
 
 const ACME = '/v1/tenants/acme';
 const TYPE = 'organization';
-/** What only an erased version says. */
+/** A text that only an erased version contains. */
 const SECRET = 'Zacharias Geheim';
 
 let gateway: TestGateway;
@@ -51,14 +51,14 @@ const get = (path: string, status = 200, user: User = 'alice'): Promise<Response
 const post = (user: User, path: string, body?: object, status = 200): Promise<Response> =>
   send(user, 'post', path, body, status);
 
-/** A subject of acme; `write` adds the next version, and gives its id. */
+/** A subject of acme. `write` adds the next version, and returns its id. */
 class Subject {
   private static readonly prepared: Subject[] = [];
   readonly id = `person-${randomUUID()}`;
   readonly ids: string[] = [];
   readonly path = `${ACME}/subjects/${TYPE}/${this.id}`;
 
-  /** Writes subjects with so many versions each by one request, and publishes the log. */
+  /** Writes subjects with this number of versions each in one request, and publishes the log. */
   static async prepare(counts: readonly number[]): Promise<void> {
     const lines: string[] = [];
     for (const count of counts) {
@@ -75,7 +75,7 @@ class Subject {
     await publishLog(gateway.databaseUrl);
   }
 
-  /** Returns a prepared subject with so many versions, another one at each call. */
+  /** Returns a prepared subject with this number of versions, another one at each call. */
   static of(versions: number): Subject {
     const at = Subject.prepared.findIndex(({ ids }) => ids.length === versions);
     const [subject] = at === -1 ? [] : Subject.prepared.splice(at, 1);
@@ -230,7 +230,7 @@ it('the whole of a subject is erased; its chain goes on with a direct write', as
   const id = await subject.write();
   const { body } = await get(`${ACME}/snapshots/${id}?verify=chain&depth=all`);
   expect(body.verification.chain).toEqual(expect.objectContaining({ valid: true, complete: true, erased: [2, 1] }));
-  // `all` is what is left, once.
+  // `all` means all remaining versions, once.
   expect((await subject.request('all', 404)).body.error.code).toBe('not_logged_yet');
   await publishLog(gateway.databaseUrl);
   expect((await subject.erase()).body.versions).toEqual([3]);
@@ -250,7 +250,7 @@ it('what is known of where values come from goes with them, and begins anew behi
   const [one, three] = [1, 3].map((version) => ({ version, isUnknown: version === 1 }));
   expect(await known()).toEqual([one, { version: 2, isUnknown: false }, three]);
   await subject.erase([2]);
-  // The next version could name what the erased one had.
+  // The next version could name what the erased version had.
   expect(await known()).toEqual([one, { ...three, isUnknown: true }]);
   await get(`${subject.path}/provenance?version=2`, 410);
   const { body: third } = await get(`${subject.path}/provenance?version=3`);
@@ -395,7 +395,7 @@ it('is asked for and confirmed by two humans with their roles, in time, once', a
   const robot = await gateway.issuer.mint('admin', { principal_type: 'service_account' });
   await gateway.withToken(robot, 'post', confirm).expect(422);
   await post('admin', `${subject.path}/erasures/${randomUUID()}/confirm`, undefined, 404);
-  // Of many at once one does it.
+  // Of many concurrent requests, one succeeds.
   const users: User[] = ['admin', 'zoe', 'admin', 'zoe'];
   const statuses = await Promise.all(users.map(async (user) => (await gateway.as(user, 'post', confirm)).status));
   expect(statuses.sort()).toEqual([200, 409, 409, 409]);
@@ -454,7 +454,7 @@ async function age(tenantId: string, by: string): Promise<void> {
 
 const OFF = { erasure_confirmation: 'off' };
 const REQUIRED = { erasure_confirmation: 'required' };
-/** The setting that is in effect, and who requested another one. */
+/** The setting that is in effect, and the principal that requested another one. */
 async function confirmationOf(user: User, tenantId = 'acme'): Promise<[string, string[]]> {
   const { body } = await get(`/v1/tenants/${tenantId}`, 200, user);
   const pending: Record<string, string>[] = body.pending_changes;
@@ -816,7 +816,7 @@ it('the role of the applications can do it by the function alone, and only what 
   }
   const itself = `UPDATE erasures SET confirmed_by = requested_by, confirmed_at = now() WHERE erasure_id = ${erasure}`;
   await expect(application.query(itself)).rejects.toMatchObject({ constraint: 'erasures_two_people' });
-  // Nor can the owner of the tables go around it.
+  // Not even the owner of the tables can bypass it.
   for (const attempt of [
     `UPDATE snapshots SET envelope = NULL, erasure_id = ${erasure} WHERE subject_key = ${key}`,
     `UPDATE log_entries SET salt = NULL WHERE subject_key = ${key}`,

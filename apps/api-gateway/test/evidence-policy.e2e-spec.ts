@@ -16,7 +16,7 @@ const REF = { evidence_id: 'ev-1', evidence_type: 'extract' };
 const ITEM = { ...REF, source: 'register', captured_at: '2026-01-15T09:00:00Z' };
 const NAME = '/attributes/name';
 const at = (path: string, ...refs: object[]) => ({ [path]: refs });
-/** What backs all that it says, as far as it is changed. */
+/** Evidence for every value that the patch changes. */
 const backed = (change: object = {}) => ({
   attributes: { name: 'A' },
   evidence: [ITEM],

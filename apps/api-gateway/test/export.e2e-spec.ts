@@ -3,7 +3,7 @@ import { publishLog } from './publish-log';
 import { FORMS, newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 
 let world: ReadWorld;
-/** Subjects with so many versions, which no test changes. */
+/** Subjects with this number of versions, which no test changes. */
 let one: Subject;
 let five: Subject;
 let six: Subject;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 const NDJSON = 'application/x-ndjson';
-/** The answer as it comes, unread: a client that can stop in the middle. */
+/** Returns the response without reading it, so that the client can stop in the middle. */
 const open = (path: string, user = 'alice', accept = NDJSON): Promise<Response> =>
   fetch(`${world.gateway.url}${path}`, { headers: { Authorization: `Bearer ${tokens.get(user)}`, Accept: accept } });
 
@@ -117,7 +117,7 @@ describe.each(FORMS)('the export at %s', (form) => {
   });
 
   it('as lines is complete, in order and intact at any length', async () => {
-    // The gateway reads 256 versions by each statement.
+    // The gateway reads 256 versions with each statement.
     const count = 600;
     const subject = await world.lineage(count, 100);
     const snapshots = (await lines(await open(path(subject)))).map((line): Snapshot => JSON.parse(line));
@@ -140,7 +140,7 @@ describe.each(FORMS)('the export at %s', (form) => {
 });
 
 describe('a stream under way', () => {
-  /** Long enough for a stream to wait for its reader, whatever the sockets buffer. */
+  /** The stream is long enough that it has to wait for its reader, in spite of the sockets' buffers. */
   const count = 40;
   let subject: Subject;
 

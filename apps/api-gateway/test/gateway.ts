@@ -13,20 +13,20 @@ declare global {
 /** For tests that change a text in the database, while all texts are in the archive (`ISS_TEST_ARCHIVE=all`). */
 export const itInDatabase = ARCHIVES_EVERYTHING ? it.skip : it;
 
-/** Who calls in the tests; none is a member of anything at first. */
+/** The callers in the tests. None of them is a member of a tenant at first. */
 export const USERS = ['alice', 'bob', 'reader', 'proposer', 'editor', 'admin', 'zoe', 'stranger', 'o1', 'o2'] as const;
 export type User = (typeof USERS)[number];
 
-/** The gateway as it runs, over real PostgreSQL and a real issuer, with requests to it. */
+/** The running gateway, with a real PostgreSQL and a real issuer, and functions that send requests to it. */
 export interface TestGateway extends gatewayHost.HostedGateway {
-  /** A request as one of {@link USERS}; null: without a token. Its answer is held to the OpenAPI document. */
+  /** Sends a request as one of {@link USERS}; null sends no token. The answer must conform to the OpenAPI document. */
   as(user: User | null, method: Method, path: string): Test;
-  /** The same with any token. */
+  /** Sends a request with any token. */
   withToken(token: string | null, method: Method, path: string): Test;
 }
 
 /**
- * `beside`: a gateway whose database this one shares; it must be closed after this one. `change`: for settings that the
+ * `beside`: a gateway whose database this gateway shares. Close it after this one. `change`: changes settings that the
  * environment allows only together with others.
  */
 export async function startGateway(
@@ -53,7 +53,7 @@ export async function startGateway(
   };
 }
 
-/** An envelope that is valid, changed as given. */
+/** Returns a valid envelope with these changes. */
 export function envelope(change: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     envelope_version: 'entity_state_envelope_v1',

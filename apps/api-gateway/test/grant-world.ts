@@ -4,19 +4,20 @@ import type { Response, Test } from 'supertest';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 import type { Subject } from './read-world';
 
-/** Limits that no list takes. */
+/** Limits that every list refuses. */
 export const BAD_LIMITS = ['0', '-1', 'abc', '1e1', ''];
 
-/** Whom the issuer calls so. */
+/** The user whom the issuer knows by this name. */
 export const principalOf = (user: User): string => `oidc:test#${user}`;
 
-/** Where an error's details say that something is wrong. */
+/** The place that the details of an error name. */
 export const places = (answer: Response): string[] =>
   answer.body.error.details.map(({ path }: { path: string }) => path);
 
 /**
- * What tests of grants ask for: acme of alice, with admin, editor and reader in the roles of their names; beta of bob, who
- * may use grants as proposer may, a reader there, and zoe, an admin there, may not; gamma of o1.
+ * The world of the tests of grants: acme is founded by alice, and admin, editor and reader have the roles of their
+ * names. beta is founded by bob, who may use grants, as proposer may; the reader and the admin zoe there may not. gamma
+ * is founded by o1.
  */
 export class GrantWorld {
   private constructor(
@@ -63,7 +64,7 @@ export class GrantWorld {
     return subject;
   }
 
-  /** Adds subjects of acme by one request. */
+  /** Adds subjects of acme in one request. */
   async addSubjects(count: number): Promise<Subject[]> {
     const subjects = Array.from({ length: count }, () => ({
       subject_type: 'organization',
@@ -75,19 +76,19 @@ export class GrantWorld {
     return subjects;
   }
 
-  /** To beta, to read the latest snapshot, unless the body says else. */
+  /** Grants beta `read_latest`, unless the body says otherwise. */
   create(body: object, user: User | null = 'alice', tenant = 'acme'): Test {
     return this.gateway
       .as(user, 'post', `/v1/tenants/${tenant}/grants`)
       .send({ grantee_tenant_id: 'beta', scopes: ['read_latest'], ...body });
   }
 
-  /** The id of a new grant. */
+  /** Creates a grant and returns its id. */
   async grantOn(subject: Subject, change: object = {}): Promise<string> {
     return (await this.create({ ...subject, ...change }).expect(201)).body.grant_id;
   }
 
-  /** On all subjects. If beta gets it, it has accepted it. */
+  /** On all subjects. If the grant is for beta, beta has accepted it. */
   async grantOnAll(change: object = {}): Promise<string> {
     const { body } = await this.create({ subject_type: '*', ...change }).expect(201);
     if (body.grantee_tenant_id === 'beta') await this.accept(body.grant_id).expect(200);
@@ -136,7 +137,7 @@ export class GrantWorld {
   }
 }
 
-/** The ids of the grants of every page, each read after `between` has run. */
+/** Returns the ids of the grants of all pages. `between` runs before each page is read. */
 export async function walk(
   read: (query: string) => Test,
   limit: number,

@@ -137,7 +137,7 @@ describe('a grant on all subjects', () => {
     await world.create(ON_ALL, 'alice', 'empty').expect(409);
     await world.revoke(body.grant_id, 'alice', 'empty').expect(200);
     await world.create(ON_ALL, 'alice', 'empty').expect(201);
-    // A refusal leaves no grant: the race below has a winner.
+    // A refused request leaves no grant: one of the concurrent requests below succeeds.
     await world.create(ON_ALL, 'editor').expect(403);
     await world.create({ ...ON_ALL, grantee_tenant_id: 'no-such-tenant' }).expect(409);
     const race = await Promise.all(Array.from({ length: 20 }, async () => world.create(ON_ALL)));
@@ -223,7 +223,7 @@ describe('a grant on all subjects', () => {
 
     const { body } = await world.accessible('?limit=200').expect(200);
     const items: { subject_id: string }[] = body.items;
-    // What is granted one by one comes first.
+    // Grants on single subjects come first.
     expect(items[0]).toMatchObject({ subject_id: elsewhere.subject_id });
     expect(idsOf({ items }).filter((id) => own.includes(id))).toEqual([...own].sort());
     expect(items.find(({ subject_id }) => subject_id === second.subject_id)).toMatchObject({
@@ -244,7 +244,7 @@ describe('a grant on all subjects', () => {
       const page = (await world.accessible(`?limit=2${cursor}`).expect(200)).body;
       seen.push(...idsOf(page));
       if (page.next_cursor === null) break;
-      // Neither shows a subject twice nor leaves one out.
+      // The pages neither repeat nor omit a subject.
       if (cursor === '') await world.revoke(single).expect(200);
       cursor = `&cursor=${page.next_cursor}`;
     }
@@ -453,7 +453,8 @@ describe('many grants in one request', () => {
     const { body } = await world.createMany(subjects.map((subject) => ({ ...toBeta, ...subject }))).expect(200);
     expect(new Set(statusesOf(body))).toEqual(new Set([201]));
 
-    // From both ends at once: whoever locks in the order that it is sent waits for the other for ever.
+    // The requests name the grants from both ends. If each locked the grants in the order of its request, they would
+    // wait for each other forever.
     const toGamma = subjects.slice(0, 60).map((subject) => ({ ...toBeta, ...subject, grantee_tenant_id: 'gamma' }));
     const rounds = await Promise.all(
       [toGamma, [...toGamma].reverse(), toGamma, [...toGamma].reverse()].map(async (grants) =>
@@ -481,7 +482,7 @@ describe('many grants in one request', () => {
 
   it('are one at least, and a thousand at most', async () => {
     const one = { ...toBeta, ...(await world.addSubject()) };
-    // A refusal leaves no grant: one of the thousand below is made.
+    // A refused request leaves no grant: one of the thousand below is created.
     await world.createMany([one], 'editor').expect(403);
     await world.createMany(['grant'], 'bob').expect(403);
     expect(places(await world.createMany([]).expect(400))).toEqual(['/grants']);

@@ -82,7 +82,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     const until = { expires_at: '2099-01-01T00:00:00Z' };
     await world.change(grantId, until, 'o1', 'delta').expect(200);
     await world.change(grantId, { purpose: 'Review' }, 'o1', 'delta').expect(200);
-    // As wide as it was confirmed.
+    // The grant has the scopes that were confirmed.
     await world.change(grantId, { expires_at: null }, 'o1', 'delta').expect(200);
     await world.create(ON_ALL, 'o1', 'delta').expect(409);
     await world.revoke(grantId, 'o1', 'delta').expect(200);
@@ -149,7 +149,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     await world.createMany([ON_ALL, { ...ON_ALL, grantee_tenant_id: 'beta' }], 'o1', 'delta').expect(200);
     await setting('o1', { name: 'Delta 2' });
     const { body: tenant } = await setting('o1', { grant_confirmation: 'off' });
-    // The same request again is no new one.
+    // If the request is repeated, no new grant is created.
     await setting('o1', { grant_confirmation: 'off' });
     await setting('o2', DEMANDED);
     const { rows } = await world.superuser.query<{ event_type: string; body: string; request_id: string | null }>(
@@ -288,7 +288,7 @@ describe('creating a grant', () => {
   it('says the same of a subject that does not exist as of one of another owner', async () => {
     const subject = await world.addSubject();
     const ofBeta = await world.addSubject(undefined, 'bob', 'beta');
-    // A refusal leaves no grant: see the list below.
+    // A refused request leaves no grant, as the list below shows.
     for (const user of ['editor', 'bob'] as const) await world.create(subject, user).expect(403);
     await world.create({ ...subject, grantee_tenant_id: 'no-such-tenant' }, 'editor').expect(403);
     await world.create({ ...subject, grantee_tenant_id: 'gamma' }, 'zoe', 'beta').expect(403);

@@ -5,7 +5,7 @@ import { envelope, type TestGateway } from './gateway';
 import { publishLog } from './publish-log';
 import { newSubject, pathOf, ReadWorld, type Subject } from './read-world';
 
-/** Above what is worked on where it is, and below what a body may have. */
+/** Larger than the work that runs without a thread, and smaller than the maximum of a body. */
 const LARGE = 300_000;
 const STATES = '/v1/tenants/acme/entity-states';
 
@@ -13,7 +13,7 @@ let world: ReadWorld;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  // Few places, so that a few requests fill them.
+  // The places are few, so that a few requests fill them.
   world = await ReadWorld.open({ WORK_THREADS: '1', WORK_QUEUE_MAX: '4' });
   gateway = world.gateway;
 });
@@ -25,16 +25,16 @@ const large = (note: string): JsonObject => ({
   note,
 });
 
-/** The figure with this label. */
+/** Returns the figure with this label. */
 async function figureOf(name: string, part: string, label: string): Promise<number> {
   const text = await gateway.metrics.getSingleMetricAsString(name);
   return Number(new RegExp(`^${name}${part}\\{[^}]*${label}[^}]*\\} (\\S+)`, 'm').exec(text)?.[1] ?? 0);
 }
 
-/** How many tasks of a kind have run in threads. */
+/** Returns the number of tasks of a kind that have run in threads. */
 const ran = (task: string): Promise<number> => figureOf('work_task_processor_seconds', '_count', `task="${task}"`);
 
-/** What `act` gives, having had so many tasks of this kind run in threads. */
+/** Returns the result of `act`, after checking that this number of tasks of this kind ran in threads. */
 async function inThreads<T>(task: string, count: number, act: () => Promise<T>): Promise<T> {
   const before = await ran(task);
   const result = await act();
@@ -117,7 +117,7 @@ describe('large documents are worked on in threads, and answered as small ones a
     await publishLog(gateway.databaseUrl);
     const path = `${pathOf('/v1/tenants/acme', long)}/export?proofs=log`;
     const read = () => gateway.as('alice', 'get', path).set('Accept', 'application/x-ndjson').expect(200);
-    // The last 44 are few enough to be proved at once.
+    // The last 44 are few enough for one proof.
     const { text } = await inThreads('prove_inclusions', 1, async () => read());
     const [head = '', ...lines] = text.trimEnd().split('\n');
     expect(lines).toHaveLength(300);

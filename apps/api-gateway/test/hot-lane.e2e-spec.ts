@@ -35,10 +35,10 @@ interface Answer {
   body: unknown;
 }
 
-/** Headers that differ between any two answers. */
+/** Headers that differ in every answer. */
 const OWN = ['date', 'ratelimit-remaining', 'ratelimit-reset', 'content-length', 'etag'];
 
-/** What differs between two writes of the same kind: ids, hashes and moments. */
+/** Values that differ between two writes of the same kind: ids, hashes and times. */
 const VARYING = /[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 async function answerTo({ method, path, headers = {}, body }: Sent): Promise<Answer> {
@@ -57,7 +57,7 @@ async function answerTo({ method, path, headers = {}, body }: Sent): Promise<Ans
   return { status: answer.statusCode, headers: Object.fromEntries(kept), body: text.replace(VARYING, '…') };
 }
 
-/** An empty query is served by Express, and means the same. */
+/** Express serves a request with an empty query, with the same result. */
 async function bothWays(make: () => Sent | Promise<Sent>): Promise<{ hot: Answer; ordinary: Answer }> {
   const hot = await answerTo(await make());
   const sent = await make();
@@ -72,7 +72,7 @@ const newSubject = async (): Promise<string> => {
 };
 const OPS = [{ op: 'add', path: '/attributes/x', value: 1 }];
 const proposal = (subjectId: string) => ({ subject_id: subjectId, base_snapshot_version: 1, patch_ops: OPS });
-/** The other family's form, which names the base by id too. */
+/** The form of the other path family, which also names the base by id. */
 async function proposalOfTenant(): Promise<object> {
   const subjectId = await newSubject();
   const path = `/v1/tenants/acme/subjects/organization/${subjectId}/snapshots/latest`;
@@ -98,7 +98,7 @@ const post = (path: string, body: unknown, headers?: Record<string, string>): ((
 const TENANT = '/v1/tenants/:tenant_id';
 const OF_SUBJECT = `${TENANT}/subjects/:subject_type/:subject_id`;
 
-/** A success of each hot route. */
+/** A successful request to each hot route. */
 const SUCCESSES: Readonly<Record<string, [number, () => Sent | Promise<Sent>]>> = {
   [`GET ${OF_SUBJECT}/snapshots/latest`]: [200, get(`${SUBJECT}/snapshots/latest`)],
   [`GET ${OF_SUBJECT}/snapshots/:snapshot_version`]: [200, get(`${SUBJECT}/snapshots/1`)],
@@ -186,7 +186,7 @@ it.each<[string, number, () => Sent | Promise<Sent>]>([
   expect(normal(hot)).toEqual(normal(ordinary));
 });
 
-/** A value of each parameter of a path that is well-formed and known to nobody, and one that is malformed. */
+/** For each path parameter, a well-formed value that nobody knows, and a malformed one. */
 const PARAMETERS: Readonly<Record<string, { unknown: string; malformed: string }>> = {
   tenant_id: { unknown: 'beta', malformed: '-' },
   subject_type: { unknown: 'organization', malformed: 'person' },
@@ -196,7 +196,7 @@ const PARAMETERS: Readonly<Record<string, { unknown: string; malformed: string }
   update_id: { unknown: randomUUID(), malformed: '7' },
 };
 
-/** What can be wrong with a request, whatever its route. */
+/** Mistakes that a request to any route can have. */
 function faultsOf(route: string): Sent[] {
   const [method, written = ''] = route.split(' ');
   const pattern = written.replace('*path', 'x');
@@ -233,7 +233,7 @@ it('whatever is wrong with a request of a hot route, both ways say the same', as
     for (const sent of faultsOf(route)) {
       const { hot, ordinary } = await bothWays(() => sent);
       expect({ sent, answer: hot }).toEqual({ sent, answer: ordinary });
-      // What is open to everybody and takes nothing is never wrong.
+      // A public route without input cannot be called wrongly.
       if (/[:*]/.test(route)) expect(hot.status).toBeGreaterThanOrEqual(400);
     }
   }
@@ -336,7 +336,7 @@ describe('scripts of other origins', () => {
 });
 
 describe('a body, however it comes', () => {
-  /** Sends each piece when the one before it is out, and gives the status of the answer. */
+  /** Sends each piece after the previous one was sent, and returns the status of the answer. */
   const exchange = (pieces: readonly string[]): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => {

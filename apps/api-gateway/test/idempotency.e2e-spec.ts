@@ -25,7 +25,7 @@ afterAll(async () => {
 const post = (key: string, path = '/v1/tenants', user: User = 'alice'): Test =>
   gateway.as(user, 'post', path).set('Idempotency-Key', key);
 
-/** For answers that no operation documents: the service fails. */
+/** For answers that no operation documents, because the service fails. */
 const postInVain = async (key: string, body: object): Promise<Response> => {
   const test = request(gateway.url).post('/v1/tenants').set('Idempotency-Key', key);
   return test.set('Authorization', `Bearer ${await gateway.issuer.mint('alice')}`).send(body);

@@ -26,7 +26,7 @@ async function makeTenants(gateway: TestGateway): Promise<void> {
   await gateway.as('bob', 'put', bob).send({ allow_counterparty_access: true }).expect(200);
 }
 
-/** A snapshot of acme. */
+/** Returns a snapshot of acme. */
 async function writeForAcme(gateway: TestGateway): Promise<Record<string, unknown>> {
   const sent = envelope();
   await write(gateway, 'alice', sent, '/v1/tenants/acme/entity-states').expect(201);
@@ -67,7 +67,7 @@ describe('in local and development', () => {
     expect(rows).toEqual([{ tenant_id: 'legacy', owner_tenant_id: 'legacy' }]);
     const second = await write(gateway, null, envelope({ subject: sent['subject'], snapshot_version: 2 })).expect(201);
     expect(second.body.prev_hash).toBe(hashOf(sent));
-    // Whoever sends a token writes and reads there all the same.
+    // A caller with a token can also write and read there.
     const third = envelope({ subject: sent['subject'], snapshot_version: 3 });
     await write(gateway, 'stranger', third).expect(201);
     await read(gateway, 'stranger', third['snapshot_id']).expect(200);
@@ -174,7 +174,7 @@ it('the legacy tenant has the owner that the settings name, who does there what 
     .as('bob', 'get', `/v1/tenants/beta/subjects/${subject_type}/${subject_id}/snapshots/latest`)
     .expect(200);
 
-  // What people changed since stays, however often a gateway starts.
+  // Later changes by people remain, however often a gateway starts.
   const member = (user: string): string => `/v1/tenants/legacy/members/${encodeURIComponent(`oidc:test#${user}`)}`;
   await gateway.as('zoe', 'put', member('alice')).send({ role: 'tenant_owner' }).expect(200);
   await gateway.as('alice', 'delete', member('zoe')).expect(204);

@@ -155,7 +155,7 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
   });
 });
 
-// One route of each form: both routes of a form share what makes their pages.
+// One route of each form, because both routes of a form share the code of their pages.
 describe.each([
   ['/v1', 'snapshots'],
   ['/v1/tenants/acme', 'history'],

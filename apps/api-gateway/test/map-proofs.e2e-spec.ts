@@ -28,7 +28,7 @@ beforeAll(async () => {
   await gateway.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'bank', name: 'Bank' }).expect(201);
   sql = new Client({ connectionString: gateway.databaseUrl });
   await sql.connect();
-  // A test takes back what triggers keep.
+  // A test removes rows that triggers protect.
   await sql.query('SET session_replication_role = replica');
   await publish();
 }, 60_000);
@@ -153,7 +153,7 @@ it('proves the published map while newer rows are written', async () => {
 
 it('refuses a size without the versions in their order, and waits until earlier ones are logged', async () => {
   for (let version = 1; version <= 3; version++) await write(version);
-  // An import may log a version before its previous one.
+  // An import may log a version before its previous version.
   const waiting = `FROM log_waiting WHERE subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)`;
   await sql.query(`CREATE TEMP TABLE early AS SELECT * FROM log_waiting LIMIT 0`);
   await sql.query(`INSERT INTO early SELECT * ${waiting} AND snapshot_version < 3`, [subjectId]);

@@ -12,7 +12,7 @@ const principal = (user: string): string => `oidc:test#${user}`;
 const under = (kind: 'members' | 'principals', user: string, tenant = 'acme'): string =>
   `/v1/tenants/${tenant}/${kind}/${encodeURIComponent(principal(user))}`;
 
-/** Calls with a token that claims to be a service account's, called `machine`. */
+/** Sends requests with a token that claims to belong to a service account, called `machine`. */
 const asMachine = (method: Method, path: string): Test =>
   gateway.as(null, method, path).set('Authorization', `Bearer ${machine}`);
 const putMember = (by: User, user: string, role: string, tenant = 'acme'): Test =>
@@ -42,7 +42,7 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-/** alice owns acme, and is its only account_admin; admin, editor and reader have their roles in it. */
+/** alice owns acme, and is its only account_admin. admin, editor and reader have the roles of their names there. */
 beforeEach(async () => {
   await deleteTenants(superuser);
   await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
@@ -183,7 +183,7 @@ describe('the principal upsert', () => {
       tenancy_role: 'account_admin',
       principal_type: 'service_account',
     }).expect(200);
-    // bob's token claims nothing, so that by itself it would be taken for a human's.
+    // bob's token has no claim of a type, so by itself it counts as a human's.
     const answer = await putPrincipal('bob', 'zoe', body).expect(422);
     expect(answer.body.error.code).toBe('human_principal_required');
     await putPrincipal('alice', 'bob', { principal_type: 'human' }).expect(200);
@@ -211,7 +211,7 @@ describe('the principal upsert', () => {
     await putPrincipal('admin', 'admin', { principal_type: 'human' }).expect(403);
     await putPrincipal('admin', 'admin', { principal_type: 'ai_agent' }).expect(200);
     await putPrincipal('admin', 'admin', { principal_type: 'human' }).expect(403);
-    // Nor through another that it makes for that.
+    // It cannot do so through another member that it adds for that purpose.
     await putMember('admin', 'zoe', 'tenant_admin').expect(200);
     await putPrincipal('zoe', 'admin', { principal_type: 'human' }).expect(403);
   });
@@ -242,7 +242,7 @@ describe('what kind of caller a principal is', () => {
     const body = { role: 'tenant_editor', principal_type: 'service_account' };
     await gateway.as('admin', 'put', path).send(body).expect(200);
     expect(await typeOf('o1')).toBe('service_account');
-    // What is recorded stays, and comes back to human by a human account_admin alone.
+    // The recorded type stays. Only a human account_admin can set it back to human.
     await putMember('admin', 'o1', 'tenant_reader').expect(200);
     expect(await typeOf('o1')).toBe('service_account');
     const human = { role: 'tenant_reader', principal_type: 'human' };
@@ -531,7 +531,7 @@ describe('consent', () => {
     }
     await block('editor', 'put').expect(204);
     await gateway.as('editor', 'get', '/v1/tenants/acme').expect(403);
-    // A stranger can block a tenant before the tenant knows it.
+    // A principal can block a tenant before the tenant knows that principal.
     await block('bob', 'put').expect(204);
     await invite('bob').expect(409);
     await block('bob', 'delete').expect(204);

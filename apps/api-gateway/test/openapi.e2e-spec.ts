@@ -64,10 +64,10 @@ const TAGS = [
   'Attestations',
   'Transfer offers',
 ];
-/** It is sealed by a key of the deployment: none can be made up. */
+/** A key of the deployment seals this value, so the test cannot invent one. */
 const WITHOUT_EXAMPLE = 'cursor';
 
-/** What every operation must have. */
+/** The members that every operation must have. */
 const RULES: [string, (operation: Operation) => boolean][] = [
   ['a summary', ({ description }) => isText(description['summary'])],
   [
@@ -176,7 +176,7 @@ const RULES: [string, (operation: Operation) => boolean][] = [
     'Link and both paging parameters, if it is a list',
     (operation) => {
       const names = parametersOf(operation).map(({ name }) => name);
-      // The place in a feed is that in the log, which its reader keeps.
+      // The place in a feed is the place in the log, which the reader stores.
       const isList = (names.includes('limit') && !names.includes('after')) || names.includes('cursor');
       return (
         !isList ||
@@ -256,7 +256,7 @@ it('every schema is a strict JSON Schema 2020-12', () => {
   expect(() => schemas.forEach((name) => conformance.compile(['components', 'schemas', name]))).not.toThrow();
 });
 
-/** Every object of a value, with its place in it; not those within examples, which are data. */
+/** Returns every object within a value, with its place. Objects within examples are omitted, because they are data. */
 function everyObject(value: unknown, place = '#'): [string, Record<string, unknown>][] {
   if (Array.isArray(value)) return value.flatMap((one: unknown, index) => everyObject(one, `${place}/${index}`));
   if (!isJson(value)) return [];

@@ -10,7 +10,7 @@ import type { Subject } from './read-world';
 
 jest.setTimeout(60_000);
 
-/** Every hidden value, key and source contains the first, and every shown value the second. */
+/** Every hidden value, key and source contains the first text, and every shown value the second. */
 const HIDDEN = 'h1dden';
 const SHOWN = 'v1sible';
 const SCOPES = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
@@ -19,10 +19,10 @@ const PATHS = ['/attributes/identifiers/lei', '/attributes/legal/legal_name', '/
 let world: GrantWorld;
 let subject: Subject;
 let grantId: string;
-/** Of versions 1 to 4. */
+/** The attributes of versions 1 to 4. */
 const ids: string[] = [];
 
-/** Version 2 changes hidden values only, version 3 a shown one. */
+/** Version 2 changes only hidden values, and version 3 a shown one. */
 const attributesOf = (version: number) => ({
   legal: { legal_name: `${SHOWN} AG ${version < 3 ? 1 : version}`, form: `${HIDDEN} form ${version}` },
   identifiers: { lei: `${SHOWN}-lei`, vat: `${HIDDEN}-vat` },
@@ -79,7 +79,7 @@ afterAll(() => world?.close());
 const BETA = '/v1/tenants/beta/subjects/organization/acme-part';
 const get = (path: string, status = 200) => world.gateway.as('bob', 'get', path).expect(status);
 
-/** All that an answer says, with its disclosures decoded. */
+/** Returns the whole content of an answer, with its disclosures decoded. */
 function saidBy({ text, headers, body }: Response): string {
   const decoded: string[] = [];
   JSON.stringify(body ?? null, (_, value) => {
@@ -91,7 +91,7 @@ function saidBy({ text, headers, body }: Response): string {
   return `${text}${JSON.stringify(headers)}${decoded.join('')}`;
 }
 
-/** Queries that make operations say more. */
+/** Queries with which operations return more. */
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   diffVersions: ['from_version=1&to_version=4', 'from_version=1&to_version=4&include=/&verify=chain'],
   diffSnapshots: ['include=/'],
@@ -119,7 +119,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 };
 const queriesOf = (id: string): readonly string[] => QUERIES[id.replace(/AcrossTenants$/, '')] ?? [''];
 
-/** Legacy reads are open to everybody where they are enabled. */
+/** If legacy reads are enabled, everybody may use them. */
 const OPEN = 'getLegacyEntityState';
 
 function pathOf(path: string): string {
@@ -273,7 +273,7 @@ it.each([
   await publishLog(databaseUrl, undefined, true, commitsViews);
   await world.grantOn(logged, { scopes: SCOPES, paths: ['/attributes/legal/legal_name'] });
   const path = `/v1/tenants/beta/subjects/organization/${logged.subject_id}/export`;
-  // The first partial read commits to a view that is missing.
+  // The first partial read commits to a missing view.
   await get(path);
   const { vkey } = await publishLog(databaseUrl);
   const bundle = await get(`${path}?proofs=log`).set('Accept', 'application/x-ndjson').buffer(true);

@@ -22,7 +22,7 @@ const NAMED = {
   unresolved: [],
 };
 
-/** Proposes and applies a patch on the latest version. */
+/** Proposes a patch on the latest version, and applies it. */
 async function update(subject: Subject, base: number, ops: object[]): Promise<void> {
   const { body: head } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/snapshots/${base}?view=header`);
   const proposal = { ...subject, base_snapshot_id: head.snapshot_id, base_snapshot_version: base, patch_ops: ops };
@@ -40,7 +40,7 @@ interface Leaf {
 const leaves = async (subject: Subject, query = '', form = '/v1/tenants/acme') =>
   (await world.read(`${pathOf(form, subject)}/provenance${query}`)).body;
 
-/** `path since status` of each leaf. */
+/** Returns `path since status` for each leaf. */
 const lines = async (subject: Subject, query = ''): Promise<string[]> =>
   (await leaves(subject, query)).items.map(
     ({ path, since_version, evidence_status }: Leaf) =>

@@ -10,7 +10,7 @@ let gateways: TestGateway[];
 beforeAll(async () => {
   const first = await startGateway({ RATE_LIMIT_PER_MINUTE: String(LIMIT) });
   gateways = [first, await startGateway({ RATE_LIMIT_PER_MINUTE: String(LIMIT) }, first)];
-  // A minute that begins in five, so that it does not end while a test runs.
+  // The minute begins in five minutes, so that it does not end while a test runs.
   const database = new Client({ connectionString: first.databaseUrl });
   await database.connect();
   for (const name of ['alice', 'bob', 'zoe']) {
@@ -91,7 +91,7 @@ describe('without a valid token', () => {
 
   afterAll(() => gateway?.close());
 
-  /** A request of a caller that a proxy on this machine saw at this address. */
+  /** Sends a request of a caller at this address, through a proxy on this machine. */
   const from = (address: string, path: string, token: string | null = null) =>
     gateway.withToken(token, 'get', path).set('X-Forwarded-For', address);
 
@@ -173,7 +173,7 @@ it('charges a lineage for the processor time that it takes while it is sent', as
       const before = await left();
       const path = `${pathOf('/v1/tenants/acme', subject)}/${read}`;
       await get(world.gateway, 'reader', path).set('Accept', 'application/x-ndjson, application/json').expect(200);
-      // To hash 20 MB, or to write a thousand proofs, takes any machine more than three milliseconds.
+      // On any machine, it takes more than three milliseconds to hash 20 MB or to write a thousand proofs.
       expect(before - (await left())).toBeGreaterThan(2 + 2);
     }
   } finally {

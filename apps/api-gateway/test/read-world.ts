@@ -17,7 +17,9 @@ export const pathOf = (form: string, { subject_type, subject_id }: Subject): str
 
 export const newSubject = (): Subject => ({ subject_type: 'organization', subject_id: `subject-${randomUUID()}` });
 
-/** What tests of reads ask for: acme of alice, with a reader; beta of bob, who may use grants; subjects of acme. */
+/**
+ * The world of the tests of reads: acme of alice, with a reader; beta of bob, who may use grants; and subjects of acme.
+ */
 export class ReadWorld {
   private constructor(
     readonly gateway: TestGateway,
@@ -46,7 +48,7 @@ export class ReadWorld {
     return this.gateway.as(user, 'get', path).expect(status);
   }
 
-  /** The one fault for which a path is refused. */
+  /** The only fault for which the service refuses a path. */
   async faultOf(path: string): Promise<{ path: string; code: string }> {
     const { body } = await this.read(path, 400);
     expect(body.error.code).toBe('validation_error');
@@ -54,7 +56,7 @@ export class ReadWorld {
     return body.error.details[0];
   }
 
-  /** Writes one version through the interface, and gives what was sent. */
+  /** Writes one version through the API, and returns the sent envelope. */
   async write(
     subject: Subject,
     version: number,
@@ -65,14 +67,14 @@ export class ReadWorld {
     return body;
   }
 
-  /** A subject with so many versions, written through the interface. */
+  /** Creates a subject with this number of versions, through the API. */
   async written(count: number): Promise<Subject> {
     const subject = newSubject();
     for (let version = 1; version <= count; version++) await this.write(subject, version);
     return subject;
   }
 
-  /** A subject with so many versions, written by SQL. */
+  /** Creates a subject with this number of versions, by SQL. */
   async lineage(count: number, padding = 0): Promise<Subject> {
     const subject = newSubject();
     const owner = { tenantId: 'acme', subjectType: subject.subject_type, subjectId: subject.subject_id };
@@ -80,7 +82,7 @@ export class ReadWorld {
     return subject;
   }
 
-  /** Changes a stored snapshot behind the service's back. */
+  /** Changes a stored snapshot in the database, without the service. */
   async tamper(subject: Subject, version: number, change: string): Promise<void> {
     await this.superuser.query('ALTER TABLE snapshots DISABLE TRIGGER USER');
     await this.superuser.query(

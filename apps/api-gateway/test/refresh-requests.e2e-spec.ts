@@ -6,7 +6,10 @@ import { envelope, startGateway, type TestGateway, type User } from './gateway';
 let gateway: TestGateway;
 let superuser: Client;
 
-/** alice, editor and reader belong to acme, the owner; bob and o1 to beta, the counterparty; zoe to gamma. */
+/**
+ * alice, editor and reader are members of acme, the owner. bob and o1 are members of beta, the counterparty, and zoe of
+ * gamma.
+ */
 beforeAll(async () => {
   gateway = await startGateway();
   superuser = new Client({ connectionString: gateway.databaseUrl });
@@ -68,7 +71,7 @@ const ask = (user: User | null, subject: Pick<Subject, 'path'>, tenant: string, 
 const fulfil = (user: User | null, subject: Pick<Subject, 'path'>, id: string, body: object): Test =>
   gateway.as(user, 'post', `${subject.path}/${id}/fulfill`).send(body);
 
-/** A pending request of the tenant that asks; beta has a grant. */
+/** Creates a pending request of the requesting tenant, to which beta has a grant. */
 async function makeRequest(
   user: User = 'bob',
   tenant = 'beta',
@@ -86,7 +89,7 @@ interface Event {
   request_id: string;
 }
 
-/** Events about one refresh request, oldest first. */
+/** Returns the events about one refresh request, oldest first. */
 async function eventsOf(id: string): Promise<Event[]> {
   const { rows } = await superuser.query<Event>(
     `SELECT tenant_id, event_type, body, request_id FROM outbox_events
@@ -102,7 +105,7 @@ const subscribe = async (user: User, tenant: string, eventTypes: string[]): Prom
   return answer.body.webhook_subscription.subscription_id;
 };
 
-/** Nobody in these tests minds what a subscription made for another test would be told. */
+/** Events for a subscription of another test do not matter here. */
 const unsubscribeAll = () => superuser.query('UPDATE webhook_subscriptions SET deleted_at = now()');
 
 describe('a new refresh request', () => {
@@ -288,7 +291,7 @@ describe('the list', () => {
       const answer = await ask(n % 2 === 0 ? 'bob' : 'alice', subject, tenant).expect(201);
       made.unshift(answer.body.refresh_request.refresh_request_id);
     }
-    // Of one moment, so that the id alone orders them.
+    // They have the same time, so only the id orders them.
     await superuser.query(
       `UPDATE refresh_requests SET created_at = '2026-01-01T00:00:00.123456Z' WHERE refresh_request_id = ANY ($1)`,
       [made.slice(2, 5)],
@@ -560,7 +563,7 @@ describe('a deadline that has passed', () => {
     return body.items.map((item: { refresh_request_id: string }) => item.refresh_request_id);
   };
 
-  // The worker stores it some seconds later: nobody can see whether it has.
+  // The worker stores it some seconds later, and no caller can notice whether it has done so.
   it.each([
     ['before', 'SELECT $1::uuid'],
     [
@@ -723,7 +726,7 @@ describe('the requests of a tenant', () => {
     await superuser.query(due, [one.id, 1]);
     await superuser.query(due, [other.id, 2]);
     const both = (ids: string[]) => ids.filter((id) => id === one.id || id === other.id);
-    // The latest due first.
+    // The requests with the latest due date come first.
     expect([both(await asked('overdue=true')), both(await made('overdue=true'))]).toEqual([
       [one.id, other.id],
       [one.id, other.id],
@@ -765,7 +768,7 @@ describe('what answers a request', () => {
     return body.refresh_request.refresh_request_id;
   };
 
-  /** The name with evidence, which is of the version that `evidence` names. */
+  /** Changes the name, with evidence from the version that `evidence` names. */
   async function write(subject: Subject, version: number, name: string, evidence: string): Promise<string> {
     const { subject_type, subject_id } = subject;
     const ref = { evidence_id: evidence, evidence_type: 'registry_extract' };

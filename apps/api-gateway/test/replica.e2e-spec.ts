@@ -11,10 +11,10 @@ import { publishLog } from './publish-log';
 
 const ACME = '/v1/tenants/acme';
 const TYPE = 'organization';
-/** So that cursors of two gateways are the same. */
+/** The key is the same, so that both gateways make the same cursors. */
 const KEYS = { SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}` };
 
-/** What an export, a history, a diff … is read from, copied row by row: a standby that lags for as long as nothing is copied. */
+/** Rows that the replica has: copied one by one, so that it lags until the test copies them. */
 const COPIED = ['subjects', 'snapshots', 'snapshot_provenance', 'erasures'] as const;
 
 let gateway: TestGateway;
@@ -58,7 +58,7 @@ async function send(
   return answer;
 }
 
-/** Copies all rows to the replica, or those of one subject. */
+/** Copies all rows to the replica, or only those of one subject. */
 async function copyAll(subjectId?: string): Promise<void> {
   const { rows: keys } = await primary.query<{ key: string }>(
     'SELECT subject_key AS key FROM subjects WHERE subject_id = $1',
@@ -74,7 +74,7 @@ async function copyAll(subjectId?: string): Promise<void> {
   }
 }
 
-/** A way to a server on which nothing arrives while it is held. */
+/** A connection to a server through which nothing passes while the test holds it. */
 interface Way {
   url: string;
   hold(): void;
@@ -122,7 +122,7 @@ async function outcomes(): Promise<Record<string, number>> {
   return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [String(labels['outcome']), value]));
 }
 
-/** What became of the reads that `work` made, those outcomes that there were. */
+/** Counts the reads that `work` caused, by outcome. */
 async function outcomesOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await outcomes();
   await work();
@@ -133,14 +133,14 @@ async function outcomesOf(work: () => Promise<unknown>): Promise<Record<string, 
   return Object.fromEntries(after.filter(([, count]) => count !== 0));
 }
 
-/** A subject of acme with so many versions. */
+/** Creates a subject of acme with this number of versions. */
 async function lineage(count: number, padding = 0): Promise<string> {
   const subjectId = `subject-${randomUUID()}`;
   await addLineage(primary, { tenantId: 'acme', subjectType: TYPE, subjectId }, count, padding);
   return subjectId;
 }
 
-/** The same, written through the interface. */
+/** Does the same through the API. */
 async function written(
   count: number,
   attributes: Record<string, unknown> = { legal: { legal_name: 'A' } },
@@ -319,7 +319,7 @@ describe('what a replica does not have', () => {
   it('rows of another history than the one of the primary are not shown', async () => {
     const subject = await lineage(3);
     await copyAll();
-    // As a standby has it that was promoted once, wrote, and follows nobody.
+    // The state of a standby that was promoted, wrote, and follows no primary.
     const forged = `'{"forged":true}'`;
     await replica.query(
       `UPDATE snapshots SET envelope = ${forged}, envelope_hash = sha256(convert_to(${forged}, 'UTF8'))
@@ -364,7 +364,7 @@ describe('a replica that does not answer', () => {
   it('is noticed by nobody who reads', async () => {
     const subject = await lineage(3);
     await copyAll(subject);
-    // A busy machine may have missed a probe before.
+    // A busy machine may already have missed a probe.
     await waitFor(async () => (await readiness()).checks.replica.status === 'ok');
     way.hold();
     try {

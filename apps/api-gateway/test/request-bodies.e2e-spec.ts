@@ -13,13 +13,13 @@ type Json = Record<string, unknown>;
 
 const AT_ONCE = 8;
 
-/** Bodies of an operation, each a change of the first of its examples; a member that is undefined is left out. */
+/** Bodies of an operation. Each is a change of its first example; a member that is undefined is omitted. */
 interface Bodies {
   stage: Stage;
   caller?: 'bob';
-  /** Taken by the document and by the service. */
+  /** Bodies that the document and the service accept. */
   good: readonly Json[];
-  /** Refused by both, at this place, and by the service with this code. */
+  /** Bodies that both refuse at this place, and the service with this code. */
   bad: readonly (readonly [pointer: string, change: Json, code?: string])[];
 }
 
@@ -442,19 +442,19 @@ describe.each(operations.map((operation) => [nameOf(operation), operation] as co
       .send(body)
       .then();
 
-  /** For an optional member, null is the same as absent. */
+  /** For an optional member, null means the same as absent. */
   const body = resolved(
     document,
     member(member(member(operation.description['requestBody'], 'content'), 'application/json'), 'schema'),
   );
   const required = Array.isArray(body['required']) ? body['required'] : [];
   const isFixed = body['additionalProperties'] === false;
-  // Another name of the same, or asked for by another member.
+  // Another name of the same member, or a member that another one requires.
   const namesAnother = new Set(['patch_ops', 'resolved_snapshot_id', 'event_types', 'subject_id', 'keys']);
   const optional = Object.keys(member(body, 'properties')).filter(
     (property) => isFixed && !required.includes(property) && !namesAnother.has(property),
   );
-  // A body without a required member must hold something: there each member is null by itself, beside the example.
+  // A body without required members must have at least one. There, each member is null alone, without the example.
   const nulls =
     required.length > 0
       ? [Object.fromEntries(optional.map((property) => [property, null]))]
@@ -493,12 +493,12 @@ describe.each(operations.map((operation) => [nameOf(operation), operation] as co
   });
 });
 
-/** The same, where those at the pointer or below it are at the pointer: the service names a set, not its items. */
+/** Replaces the pointer and those below it by the pointer itself, because the service names a set and not its items. */
 function placesAt(pointer: string, schema: readonly string[], body: Json): string[] {
   return faultsOf(schema, body).map((place) => (place.startsWith(`${pointer}/`) ? pointer : place));
 }
 
-/** The places of a body that the document's schema refuses, as JSON Pointers. */
+/** Returns the places of a body that the document's schema refuses, as JSON Pointers. */
 function faultsOf(schema: readonly string[], body: Json): string[] {
   const tokens = schema.map((token) => encodeURIComponent(token.replaceAll('~', '~0').replaceAll('/', '~1')));
   const $ref = `openapi#/${tokens.join('/')}`;

@@ -11,7 +11,7 @@ import { newSubject, pathOf, type Subject } from './read-world';
 /** A request that must succeed. Alice owns `acme`, Bob owns `beta` and may use its grants. */
 interface Request {
   path: string;
-  /** Defaults to GET, or to POST where there is a body. */
+  /** The default is GET, or POST if there is a body. */
   method?: Method;
   body?: object;
   /** Defaults to Alice. */
@@ -19,7 +19,7 @@ interface Request {
   headers?: Record<string, string>;
 }
 
-/** Name of the case, its request, and the statements that the request sends, in their order. */
+/** The name of the case, its request, and the statements that the request sends, in order. */
 type Row = [name: string, make: () => Request | Promise<Request>, statements: readonly string[]];
 
 const TENANT = '/v1/tenants/acme';
@@ -29,10 +29,13 @@ const TO_BETA = { grantee_tenant_id: 'beta', scopes: ['read_latest'] };
 const EVERY = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
 
 let world: GrantWorld;
-/** A subject of acme with two versions, every scope of which beta holds. */
+/** A subject of acme with two versions, on which beta holds every scope. */
 let subject: Subject;
 let ids: string[] = [];
-/** Subjects of acme that SQL wrote: 300 small versions, 8 of a megabyte, and 40 of a megabyte. */
+/**
+ * Subjects of acme that were written by SQL: with 300 small versions, 8 versions of a megabyte, and 40 versions of a
+ * megabyte.
+ */
 const long = newSubject();
 const large = newSubject();
 const huge = newSubject();
@@ -93,7 +96,7 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-/** Reads of one version, or of several, in both forms. */
+/** Reads of one version or of several, in both forms. */
 const READS: readonly Row[] = [
   ['the latest', () => ({ path: `${of()}/snapshots/latest` }), ['snapshot_latest_tenant']],
   ['the latest, header only', () => ({ path: `${of()}/snapshots/latest?view=header` }), ['snapshot_latest_tenant']],
@@ -209,7 +212,7 @@ const OTHERS: readonly Row[] = [
   }, ['refresh_request_find', 'refresh_request_later_versions', 'refresh_request_version_texts']],
 ]; // prettier-ignore
 
-// A guard against regressions that no machine's speed can hide. No other suite asserts statements.
+// Detects regressions that a fast machine would hide. No other suite asserts statements.
 it.each<Row>([...READS, ...LINEAGES, ...OF_TENANTS, ...GRANTS, ...WRITES, ...OTHERS])(
   '%s',
   async (_, make, statements) => {
@@ -222,7 +225,7 @@ it.each<Row>([...READS, ...LINEAGES, ...OF_TENANTS, ...GRANTS, ...WRITES, ...OTH
 
 describe('a request of who has no right takes the same statement, whatever there is', () => {
   const AS_OF = 'as_of=2099-01-01T00:00:00Z';
-  /** Reads of a subject by what stands behind its path, each with its statement but for the form. */
+  /** Reads of a subject by the end of their path, each with its statement without the form. */
   const OF_SUBJECTS: readonly (readonly [path: string, statement: string])[] = [
     ['', 'snapshot_latest'],
     [`?${AS_OF}`, 'version_as_of_recorded'],
@@ -242,7 +245,7 @@ describe('a request of who has no right takes the same statement, whatever there
   ];
   const BUNDLE = ['/export?proofs=log', 'snapshot_lineage_desc'] as const;
 
-  /** What bob's requests send: below beta, which has no right on the subject, and for any tenant of his. */
+  /** The paths of bob's requests: below beta, which has no right on the subject, and for any tenant of his. */
   const sentBy = async (paths: { tenant: string; global: string }, statuses: { tenant: number; global: number }) => {
     const all: string[] = [];
     for (const form of ['tenant', 'global'] as const) {
@@ -271,7 +274,7 @@ describe('a request of who has no right takes the same statement, whatever there
       `SELECT n.snapshot_id AS id FROM snapshots n JOIN subjects s USING (subject_key) WHERE s.subject_id = $1 LIMIT 1`,
       [large.subject_id],
     );
-    // An id cannot be guessed, so an unknown one is 404.
+    // An id cannot be guessed, so an unknown id returns 404.
     for (const [id, tenant] of [[rows[0]?.id ?? '', 403], [randomUUID(), 404]] as const) {
       const behind = `/snapshots/${id}${path}${path === '/diff/' ? id : ''}`;
       const paths = { tenant: `/v1/tenants/beta${behind}`, global: `/v1${behind}` };
@@ -289,7 +292,7 @@ it('an application by an unknown id takes one statement', async () => {
 it('a proof in the log takes one statement, besides the look at the newest checkpoint that all share', async () => {
   const { gateway } = world;
   const proof = { path: `${TENANT}${byId(1)}/log-proof` };
-  // The gateway reads the tiles once.
+  // The gateway reads the tiles only once.
   await ask(proof);
   gateway.sent.length = 0;
   await ask(proof);
@@ -323,12 +326,12 @@ describe('a rate limit', () => {
     try {
       gateway.sent.length = 0;
       for (let count = 0; count < 30; count += 1) await gateway.as('alice', 'get', list).expect(200);
-      // One for each share: another when the previous share ends here, and again when the minute does.
+      // One statement per share: another one if the previous share ends here, and again if the minute ends.
       expect(gateway.sent.filter((name) => name === 'rate_limit_reserve').length).toBeLessThan(10);
       await waitFor(async () => (await limited.as('bob', 'get', list)).status === 429, { what: 'the limit' });
       limited.sent.length = 0;
       const again = await limited.as('bob', 'get', list);
-      // A minute that ends just now begins another limit.
+      // If the minute ends now, a new limit begins.
       expect([again.status, limited.sent]).toEqual(again.status === 429 ? [429, []] : [200, expect.any(Array)]);
     } finally {
       await limited.close();
@@ -371,7 +374,7 @@ it.each([
 
 it('a batch of 200 versions takes fewer than 100 statements', async () => {
   const subjects = Array.from({ length: 40 }, newSubject);
-  // Version by version, so that the versions of one subject lie apart.
+  // The versions are written by number, so that the versions of one subject are apart.
   const lines = [1, 2, 3, 4, 5].flatMap((snapshot_version) =>
     subjects.map((one) => `${JSON.stringify(envelope({ subject: one, snapshot_version }))}\n`),
   );
@@ -400,26 +403,26 @@ it('callers that wait for changes share one look for news', async () => {
   await publishLog(world.gateway.databaseUrl);
   await waiting;
   const count = (name: string): number => world.gateway.sent.filter((one) => one === name).length;
-  // Each reads once what is new.
+  // Each of them reads new rows once.
   expect(count('change_places')).toBe(8);
   expect(count('feed_news')).toBeLessThanOrEqual(2);
 });
 
 it('probes that come together share what they ask', async () => {
   world.gateway.sent.length = 0;
-  // A busy machine may answer 503; the test counts statements.
+  // A busy machine may answer 503. The test counts only statements.
   const probe = async (): Promise<string> => (await fetch(`${world.gateway.url}/v1/ops/readiness`)).text();
   await Promise.all(Array.from({ length: 50 }, probe));
   expect(world.gateway.sent.length).toBeLessThan(50);
 });
 
-/** A figure of the gateway that has one value, or one with this label. */
+/** Returns a figure of the gateway with a single value, or with this label. */
 async function figureOf(name: string, label = ''): Promise<number> {
   const text = await world.gateway.metrics.getSingleMetricAsString(name);
   return Number(new RegExp(`^${name}(?:\\{[^}]*${label}[^}]*\\})? (\\S+)`, 'm').exec(text)?.[1] ?? 0);
 }
 
-// To its end, either takes fourteen statements.
+// Complete, each of them takes fourteen statements.
 it.each([
   ['an export', 'snapshot_lineage_asc_tenant', () => `${of(huge)}/export.ndjson`],
   [

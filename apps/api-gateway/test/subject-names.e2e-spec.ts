@@ -19,7 +19,7 @@ beforeEach(async () => {
 const pathOf = (tenant: string): string => `/v1/tenants/${tenant}/subjects/organization/${subject.subject_id}`;
 const get = (path: string, user: User = 'alice') => world.gateway.as(user, 'get', path).expect(200);
 
-/** The names of the subject in a list; undefined where there is none. */
+/** Returns the names of the subject in a list; undefined if there is none. */
 async function namesIn(path: string, user: User = 'alice'): Promise<unknown[]> {
   const { items } = (await get(path, user)).body;
   return items.flatMap((item: { subject_id: string; name?: string }) =>

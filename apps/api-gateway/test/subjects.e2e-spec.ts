@@ -50,7 +50,7 @@ const namesOf = (answer: Response): string[] => answer.body.items.map(nameOf);
 const list = (query: string, user: User | null = 'reader', tenant = 'acme') =>
   gateway.as(user, 'get', `/v1/tenants/${tenant}/subjects${query}`);
 
-/** Every page, each read after `between` has run. */
+/** Returns the items of all pages. `between` runs before each page is read. */
 async function walk(tenant: string, user: User, query: string, between?: (page: number) => Promise<void>) {
   const pages: string[][] = [];
   for (let next: string | null = ''; next !== null;) {

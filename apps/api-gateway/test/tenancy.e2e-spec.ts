@@ -151,7 +151,7 @@ describe('the caller’s tenants', () => {
       tenancy_role: 'member',
     });
     expect(first.headers['link']).toContain('rel="next"');
-    // Meanwhile one that was shown goes, one that was not comes, and one that was not goes.
+    // Meanwhile a shown one disappears, a new one appears, and one that was not shown disappears.
     await superuser.query(`UPDATE memberships SET status = 'removed' WHERE tenant_id IN ('many-11', 'many-65')`);
     await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('many-60a', 'Late')`);
     await superuser.query(

@@ -19,7 +19,7 @@ const move = (by: User, offerId: string, how: 'accept' | 'decline' | 'cancel'): 
   gateway.as(by, 'post', `${OFFERS}/${offerId}/${how}`);
 const statusOf = async (test: Test): Promise<number> => (await test).status;
 
-/** An offer from alice. */
+/** Creates an offer of alice. */
 async function offer(to = 'bob', more: Record<string, unknown> = {}): Promise<string> {
   const { body } = await post('alice', { to_principal_id: principal(to), ...more }).expect(201);
   return body.transfer_offer.transfer_offer_id;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-/** alice owns acme; admin and reader have their roles in it; bob and zoe are no members. */
+/** alice owns acme. admin and reader have the roles of their names there. bob and zoe are not members. */
 beforeEach(async () => {
   await deleteTenants(superuser);
   await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
@@ -213,7 +213,7 @@ describe('accepting', () => {
     await put('alice', 'reader', { principal_type: 'ai_agent' }).expect(200);
     const toReader = await offer('reader');
     await move('reader', toReader, 'accept').expect(422);
-    // A removal does not make it human.
+    // A removal does not make the member human.
     await move('alice', toReader, 'cancel').expect(200);
     await gateway.as('alice', 'delete', principalPath('reader').replace('principals', 'members')).expect(204);
     await move('reader', await offer('reader'), 'accept').expect(422);
@@ -226,7 +226,7 @@ describe('accepting', () => {
     await put('o1', 'alice', { api_functional_role: 'tenant_admin' }).expect(200);
     await move('bob', id, 'accept').expect(409);
     expect(await roles()).not.toHaveProperty('bob');
-    // Even where the offer was left standing, as by a change made outside of the service.
+    // This is true even if the offer was not closed, for example by a change outside of the service.
     await superuser.query(`UPDATE transfer_offers SET status = 'pending', resolved_at = NULL`);
     const answer = await move('bob', id, 'accept').expect(409);
     expect(answer.body.error.message).toContain('may no longer transfer the tenant');
@@ -319,7 +319,7 @@ describe('a tenant that a machine founded', () => {
       reader: 'tenant_reader member human',
       admin: 'tenant_admin member human',
     });
-    // From now on its owner hands it over, and nobody else.
+    // From now on, only the new owner can transfer it.
     await asMachine('post', AUTO, { to_principal_id: principal('zoe') }).expect(403);
     await gateway
       .as('bob', 'post', AUTO)

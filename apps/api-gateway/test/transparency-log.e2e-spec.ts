@@ -166,7 +166,7 @@ it('says what is not published yet, and waits for it', async () => {
   const early = await gateway.as('alice', 'get', path).expect(404);
   expect([early.body.error.code, early.headers['retry-after']]).toEqual(['not_logged_yet', '1']);
   const [waited] = await Promise.all([
-    // A busy machine may publish after the ten seconds that one request waits.
+    // A busy machine may publish after the ten seconds for which one request waits.
     waitFor(
       async () => {
         const answer = await gateway.as('alice', 'get', `${path}?wait=10`);
@@ -242,7 +242,7 @@ it('says who owned a tenant, with the places in the log', async () => {
   const hashes = proof.body.inclusion.map((hash: string) => decodeBase64(hash, 'hash'));
   verifyInclusion(leafHash(proof.body.entry), 0, await open(proof.body.checkpoint), hashes);
   expect(JSON.parse(proof.body.entry)).toMatchObject({ tenant_id: 'acme', principal_id: 'oidc:test#alice' });
-  // Another tenant's, a snapshot's, and what is no place.
+  // The index of an entry of another tenant, that of a snapshot, and values that are not an index.
   await gateway.as('bob', 'get', '/v1/tenants/bank/owner-history/0/log-proof').expect(404);
   await gateway.as('alice', 'get', `${path}/2/log-proof`).expect(404);
   await gateway.as('alice', 'get', `${path}/x/log-proof`).expect(400);

@@ -70,7 +70,7 @@ describe('lists of updates', () => {
       const body = { subject_id: ref.subject_id, base_snapshot_version: 1, patch_ops: RENAME };
       return (await gateway.as('o1', 'post', updates).send(body).expect(201)).body.update_id;
     };
-    // At once, so that some share one instant.
+    // They are created concurrently, so that some have the same time.
     const made = new Set(await Promise.all(Array.from({ length: 25 }, propose)));
     for (const path of [updates, '/v1/tenants/paging/entity-state-updates']) {
       const seen: string[] = [];

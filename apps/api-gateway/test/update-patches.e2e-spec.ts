@@ -101,7 +101,7 @@ describe('a patch', () => {
     await subject.act('apply', await subject.proposed('subject', { patch_ops: [half] })).expect(200);
     const whole = { base_snapshot_version: 2, patch_ops: [{ ...half, path: '/attributes/other' }] };
     expect(paths(await subject.propose('subject', whole).expect(400))).toEqual(['/patch_ops']);
-    // What the last patch added stands in the envelope's diff too, and does not count twice.
+    // The addition by the last patch is also in the diff of the envelope, and does not count twice.
     await subject.act('apply', await subject.proposed('subject', { base_snapshot_version: 2 })).expect(200);
     expect((await subject.latest()).snapshot_version).toBe(3);
   });

@@ -159,11 +159,11 @@ describe('one update', () => {
       const malformed = await gateway.as('admin', method, `${subject.path(family)}/not-a-uuid${action}`).expect(400);
       expect(paths(malformed)).toEqual(['/path/update_id']);
     }
-    // Another tenant's update, under the own tenant and its paths.
+    // The update belongs to another tenant, but is requested under the caller's own tenant and paths.
     expect(await status('bob', `${subject.path('tenant', 'beta')}/${id}`)).toBe(404);
     expect(await status('bob', `${subject.path('subject', 'beta')}/${id}`)).toBe(403);
     expect(await status('bob', `/v1/tenants/beta/subjects/entity/none/updates/${id}`)).toBe(403);
-    // Another subject in the path.
+    // The path names another subject.
     expect(await status('admin', `${second.path('subject')}/${id}`)).toBe(404);
     expect(await status('admin', `/v1/tenants/acme/subjects/individual/${subject.ref.subject_id}/updates/${id}`)).toBe(
       403,

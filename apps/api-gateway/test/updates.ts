@@ -1,11 +1,13 @@
 import { Client } from 'pg';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
 
-/** Of this test file, once {@link openUpdates} is done. */
+/** The gateway of this test file, once {@link openUpdates} has finished. */
 export let gateway: TestGateway;
 export let database: Client;
 
-/** The tenants `acme`, with a member of each role named by it (and a second proposer, o2), and `beta` of bob. */
+/**
+ * The tenant `acme`, with members named after their roles (and a second proposer, o2), and the tenant `beta` of bob.
+ */
 export async function openUpdates(): Promise<void> {
   gateway = await startGateway({ BODY_LIMIT_BYTES: '65536' });
   database = new Client({ connectionString: gateway.databaseUrl });

@@ -278,7 +278,7 @@ describe('The list', () => {
       seen.push(...page.body.items.map((item: { subscription_id: string }) => item.subscription_id));
       cursor = page.body.next_cursor;
       expect(page.body).toMatchObject({ has_more: cursor !== null, page: { limit: 2, next_cursor: cursor } });
-      // The row that the cursor stands on goes away, and another one comes.
+      // The row at the cursor disappears, and another row appears.
       if (seen.length === 2) {
         await gateway.as('zoe', 'delete', `${PATH}/${seen[1]}`).expect(204);
         ids.push(await add());

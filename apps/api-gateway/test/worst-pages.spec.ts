@@ -19,7 +19,7 @@ import {
 import { repositoryRoot } from '../../../tools/root';
 
 const MIB = 1024 * 1024;
-/** What a page of any list may have, as those have whose items may be large. */
+/** The maximum number of items and bytes on a page of a list whose items can be large. */
 const PAGE_BYTES = 8 * MIB;
 
 interface Operation {
@@ -29,7 +29,7 @@ interface Operation {
 const { paths }: { paths: Record<string, Record<string, Operation>> } = JSON.parse(
   readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'),
 );
-/** The most items of a page, by the operation's id. */
+/** The maximum number of items on a page, by operation id. */
 const limits = new Map<string, number>();
 for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
   const parameter = (name: string) => operation.parameters?.find((one) => one.in === 'query' && one.name === name);
@@ -40,7 +40,7 @@ for (const operation of Object.values(paths).flatMap((path) => Object.values(pat
 // A subject has one owner.
 limits.set('listOwners', 1);
 
-/** So many characters of four bytes each: no JSON escape takes more. */
+/** The text consists of characters of four bytes each, because no JSON escape takes more. */
 const wide = (characters: number): string => '𝒳'.repeat(characters);
 const UUID = '00000000-0000-7000-8000-000000000000';
 const HASH = 'f'.repeat(64);
@@ -62,7 +62,7 @@ const HEADER: SnapshotRecord = {
   envelope: null,
   erasure: { erasureId: UUID, erasedAt: NOW },
 };
-/** The most that the paths of a grant may have. */
+/** The maximum size of the paths of a grant. */
 const PATHS = Array.from(
   { length: MAX_PATHS },
   () => `/attributes/${'x'.repeat(MAX_GRANT_PATHS_BYTES / MAX_PATHS - 16)}`,
@@ -169,7 +169,7 @@ const WORST: Record<string, object> = {
   }),
 };
 
-/** These end by bytes (`fitting` and `snapshot-list.store.ts`), since one item may be as large as a request. */
+/** These pages end by bytes (`fitting` and `snapshot-list.store.ts`), because one item can be as large as a request. */
 const BY_BYTES = [
   'listUpdates',
   'listSubjectUpdates',

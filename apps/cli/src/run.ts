@@ -49,7 +49,7 @@ function withEscapes(context: CommandContext): CommandContext {
     input: context.input,
     confirm: (question) => context.confirm(visibleLines(question, false)),
     browse: context.browse,
-    // A getter, because the first read installs signal handlers.
+    // This is a getter, because the first read installs signal handlers.
     get signal() {
       return context.signal;
     },

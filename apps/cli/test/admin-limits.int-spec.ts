@@ -20,7 +20,7 @@ afterAll(async () => {
 
 beforeEach(() => database.query('DELETE FROM limit_overrides'));
 
-/** What `iss admin limits …` prints, says and exits with. */
+/** Runs `iss admin limits …`, and returns its output and exit code. */
 async function limits(words: string, env: Record<string, string> = {}) {
   return iss(['admin', 'limits', ...words.split(' ')], {
     env: async () => operatorEnv({ DATABASE_URL: created.url, ...env }),

@@ -7,7 +7,7 @@ import { type LogServer, serveLog } from './testing/log-server';
 import { inhabit, RealLog } from './testing/real-log';
 import { iss } from './testing/run-iss';
 
-/** Signs whatever the thief of a key wants. */
+/** Signs any text with a stolen key. */
 async function sign(skey: string, size: number, root: Uint8Array): Promise<string> {
   const text = formatCheckpoint({ origin: 'log.example/test', size, root, extensionLines: [] });
   return signNote({ text }, [await createSigner(skey)], 0);
@@ -29,7 +29,7 @@ const entryOf = (number: number): string => `entry_type = 1 AND ${version(number
 const ONE = `'11111111-1111-4111-8111-111111111111'`;
 const TWO = `'22222222-2222-4222-8222-222222222222'`;
 
-/** A version is emptied with a row that looks as if it had been decided. */
+/** Empties a version, and adds a row as if the erasure had been decided. */
 function inventErasure(number: number): string {
   return `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, status, requested_by, confirmed_by, confirmed_at,
                                 erased_at, erased_indexes)
@@ -39,13 +39,15 @@ function inventErasure(number: number): string {
     UPDATE log_entries SET salt = NULL WHERE ${entryOf(number)}`;
 }
 
-/** As two people of acme decided, and as the log says. */
+/** The erasure was decided by two people of acme, and the log contains it. */
 async function eraseTwo(log: RealLog): Promise<void> {
   await log.erase('acme-corp', [2]);
   await log.publish();
 }
 
-/** All of the log is made anew out of what the tables say now, by the worker's own code, and signed with its key. */
+/**
+ * Rebuilds the complete log from the current tables, with the worker's own code, and signs it with the worker's key.
+ */
 async function rebuild(log: RealLog): Promise<void> {
   await log.tamper(`
     INSERT INTO log_waiting (entry_type, subject_key, snapshot_version, grant_id, owner_change_id, grant_change_id)
@@ -55,7 +57,7 @@ async function rebuild(log: RealLog): Promise<void> {
   await log.publish();
 }
 
-/** The database as it was when the first checkpoint, of seven entries, was signed. */
+/** The state of the database when the first checkpoint, of seven entries, was signed. */
 const RESTORED = `
   DELETE FROM log_entries WHERE log_index >= 7; DELETE FROM log_checkpoints WHERE size > 7;
   DELETE FROM grants; DELETE FROM snapshots WHERE NOT (${OF_ACME}); DELETE FROM subjects WHERE subject_id <> 'acme-corp';
@@ -63,7 +65,7 @@ const RESTORED = `
   UPDATE log_tree SET size = 7, root = (SELECT decode(split_part(note, E'\\n', 3), 'base64') FROM log_checkpoints)`;
 
 const [GRANT] = ONE.split("'").filter((part) => part !== '');
-/** First a grant is changed, twice, as the service does it, and the log tells of it. */
+/** First, a grant is changed twice as the service changes it, and the log gets both entries. */
 async function changed(log: RealLog): Promise<void> {
   for (const scopes of [['read_diff'], ['read_diff', 'read_latest']] as const)
     await log.changeGrant(GRANT ?? '', scopes);
@@ -78,8 +80,10 @@ const thenTampered =
     await log.tamper(text);
   };
 
-/** What a superuser does, and who finds it: the audit, by which check; the verifier of a bundle that is made afterwards, who has
- * an older checkpoint; the monitor, whose state is older. */
+/**
+ * The actions of a superuser, and who detects each: the audit, with the named check; the verifier of a later bundle,
+ * who has an older checkpoint; and the monitor, whose state is older.
+ */
 const ATTACKS: [
   attack: string,
   how: string | ((log: RealLog) => Promise<unknown>),
@@ -291,7 +295,7 @@ const ATTACKS: [
   ],
   [
     'an envelope is taken away',
-    // With a reason that the constraint accepts, and no erasure behind it.
+    // The constraint accepts the reason, but there is no erasure.
     `UPDATE snapshots SET envelope = NULL, erasure_id = 4711 WHERE ${version(2)}`,
     { audit: ['erased'] },
   ],
@@ -436,7 +440,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Held since before: the first checkpoint, as a monitor's state too. */
+/** The first checkpoint, which was kept before the attack, also as the state of a monitor. */
 beforeEach(() => {
   writeFileSync(join(folder, 'older'), older);
   writeFileSync(join(folder, 'state'), older);
@@ -505,7 +509,7 @@ it('before its entry is there the audit says that it is waited for', async () =>
   expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Notices: 2/)]);
 });
 
-/** What a service may claim about a version that it does not want to show. */
+/** False claims of a service about a version that it does not want to show. */
 type Claim = [claim: string, change: (line: Line, lines: Line[]) => void, expected: RegExp];
 const CLAIMS: Claim[] = [
   ['its place is another one', (line) => (line['log_index'] = Number(line['log_index']) + 1), /does not name index/],
@@ -597,7 +601,7 @@ it('the database is restored to an hour ago: found by whoever saw it since', asy
   const { exitCode, complaint } = await monitor();
   expect([exitCode, complaint]).toEqual([1, expect.stringMatching(/went back from 610 entries to 7/)]);
 
-  // It goes on from there, and grows past what was seen.
+  // The log continues from there, and becomes larger than the size that was seen.
   await log.addLineage('after-the-restore', 700);
   await log.publish();
   await showWhatIsThere();

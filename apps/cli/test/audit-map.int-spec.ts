@@ -13,7 +13,7 @@ import { iss } from './testing/run-iss';
 
 const NEW_ORIGIN = 'log.example/test-2';
 
-/** A log whose first entries are from before its map, with erased versions on both sides. */
+/** A log whose first entries are older than its map, with erased versions before and after its start. */
 let log: RealLog;
 let database: Database;
 let worker: LogWorker;
@@ -82,7 +82,7 @@ it('finds nothing in a log that got a map later', async () => {
   expect(erased?.hashes).toBe('2');
 });
 
-/** A bucket with the key of an entry. */
+/** Returns a bucket with the key of an entry. */
 const BUCKET_OF = (index: string): string => `(
   SELECT b.path FROM map_buckets b, log_entries e
    WHERE e.log_index = ${index} AND position(substr(e.key_prefixes, 1, 7) IN b.content) > 0)`;

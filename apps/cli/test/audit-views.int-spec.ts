@@ -62,7 +62,7 @@ it('finds nothing in an erased version, whose secret is gone', async () => {
   expect(await audit()).toEqual({ exitCode: 0, findings: [] });
 });
 
-/** What a superuser does with all triggers off, and what the audit says of it. */
+/** The actions of a superuser with all triggers disabled, and the findings of the audit. */
 const ATTACKS: [attack: string, statement: string, findings: RegExp[]][] = [
   [
     'the secret of a view is changed',

@@ -26,13 +26,13 @@ afterEach(() => log.restore());
 const audit = (...words: string[]) => iss(['audit', '--database-url', log.url, ...words]);
 async function look(...words: string[]): Promise<Report> {
   const { printed } = await audit('--json', '--jobs', '1', ...words);
-  // One line, for whatever collects what a nightly run prints.
+  // The result is one line, for programs that collect the output of nightly runs.
   expect(printed).not.toContain('\n');
   return JSON.parse(printed);
 }
 
 const HASH = `sha256(convert_to(envelope, 'UTF8'))`;
-/** The envelope with another text in place of one in it, and its hash, by SQL. */
+/** SQL for the envelope with one text replaced by another, and for its hash. */
 const rewritten = (from: string, to: string): string => `replace(envelope, '${from}', '${to}')`;
 
 /** Makes the id of a row that an attack on a subject inserts. */
@@ -258,7 +258,7 @@ describe('applies the operations of updates again', () => {
     await log.addUpdate('patched', [{ op: 'replace', path: '/attributes/alias', value: 'A' }]);
   });
 
-  /** The text and hash of the newest version, whose link stays what it was. */
+  /** The text and hash of the newest version change. Its link stays the same. */
   const rewriteNewest = (from: string, to: string): string =>
     `UPDATE snapshots SET envelope = ${rewritten(from, to)}, envelope_hash = sha256(convert_to(${rewritten(from, to)}, 'UTF8'))
       WHERE subject_key = ${SUBJECT} AND snapshot_version = 3`;
@@ -307,7 +307,7 @@ describe('applies the operations of updates again', () => {
     ],
   ])('and finds that %s', async (_name, how, what) => {
     await log.tamper(how);
-    // Made anew after the change, the log and its signature agree with it.
+    // The log was rebuilt after the change, so the log and its signature agree with it.
     await log.publish();
     for (const words of [[], ['--no-log']]) {
       const { findings } = await look(...words);

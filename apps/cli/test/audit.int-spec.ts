@@ -146,7 +146,7 @@ describe('in a database of its own', () => {
     await own.transfer('acme', 'bob', 'alice');
     await put('bob', 'tenant_owner');
     await put('carol', 'tenant_owner');
-    // To one who owns it already: alice ceases to, and nobody else becomes an owner.
+    // The tenant is handed to a principal that already owns it: alice stops being an owner, and nobody else becomes one.
     await own.transfer('acme', 'alice', 'bob');
     await put('carol', 'tenant_owner', 'removed');
     await put('dave', 'tenant_owner', 'removed');
@@ -231,7 +231,7 @@ describe('in a database of its own', () => {
     await own.publish();
     const filled = await look();
     expect([whatOf(filled.findings), whatOf(filled.notices)]).toEqual([[backDated, backDated], [late]]);
-    // An earlier release did not record up to when the log was complete.
+    // An earlier release did not record the time up to which the log was complete.
     await own.tamper('UPDATE log_checkpoints SET complete_at = NULL');
     expect(await look()).toMatchObject({ clean: true, notices: [late, late, late].map((what) => ({ what })) });
   });

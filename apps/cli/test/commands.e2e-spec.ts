@@ -24,26 +24,26 @@ import { testContext } from './testing/run-iss';
 import { runCommand } from '../src/run';
 
 const PAGE = 'docs/cli.md';
-/** Every line of the story with its output. The page shows some of them. */
+/** All lines of the story with their output. The page shows some of these lines. */
 const STORY = 'apps/cli/test/page/story.txt';
-/** The addresses in the page and the story. */
+/** The addresses in the page and in the story. */
 const SHOWN_URL = 'http://localhost:3000';
 const SHOWN_INBOX_URL = 'http://localhost:3030';
 
 let service: StartedService;
 let folder: string;
-/** Waits between its questions: other tests go on meanwhile. */
+/** Pauses between its attempts, so that other tests can continue. */
 let onAnotherDevice: ReturnType<typeof run>;
 let pageOfDevice: Promise<string>;
 const before = process.cwd();
 
-// One start of the whole service is shared by the command and the client.
+// The command and the client share one start of the whole service.
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'iss-commands-'));
   service = await startService({ SEED: 'false', MEMBERSHIP_CONSENT: 'required' });
   mkdirSync(join(folder, 'files'));
-  // Lines name files as somebody does who stands beside them.
+  // Lines name files relative to the working directory.
   process.chdir(join(folder, 'files'));
   for (const [name, content] of Object.entries(FILES)) {
     writeFileSync(name, typeof content === 'string' ? content : `${JSON.stringify(content, null, 2)}\n`);
@@ -64,7 +64,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** Runs a line as somebody types it beside `npm start`. */
+/** Runs a line as a user types it beside `npm start`. */
 async function run(line: string, kept: ReadonlyMap<string, string> = new Map(), changes: Partial<CommandContext> = {}) {
   const { words, inputFile, outputFile } = readLine(line, kept);
   const { context, printed, complaints } = testContext({
@@ -77,7 +77,7 @@ async function run(line: string, kept: ReadonlyMap<string, string> = new Map(), 
   return { exitCode, printed: outputFile === null ? printed.join('\n') : '', complaint: complaints.join('\n') };
 }
 
-/** Runs lines as one story; gives what each printed, made the same for every run. */
+/** Runs lines as one story. Returns the output of each, with values that differ between runs replaced. */
 async function tell(
   lines: readonly Example[],
   changes: Partial<CommandContext> = {},
@@ -105,7 +105,7 @@ async function tell(
   return told;
 }
 
-/** Holds a file to what was made anew, or writes it where `variable` says so. */
+/** Compares a file with the generated text, or writes the file if `variable` is set. */
 function requireSame(path: string, anew: string, variable: string): void {
   const file = join(repositoryRoot, path);
   if (process.env[variable] === 'true') writeFileSync(file, anew);
@@ -137,7 +137,7 @@ it('signs in in the browser, makes the token anew when it is refused, and forget
   const profiles = JSON.parse(readFileSync(file, 'utf8'));
   const spoiled = `${profiles.ivan.access_token.slice(0, -8)}AAAAAAAA`;
   writeFileSync(file, JSON.stringify({ ...profiles, ivan: { ...profiles.ivan, access_token: spoiled } }));
-  // Two at once: the refresh token is good once.
+  // Two refresh at the same time, although the refresh token can be used only once.
   for (const again of await Promise.all([run('iss whoami --profile ivan'), run('iss whoami --profile ivan')])) {
     expect(again).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/^ivan at /) });
   }
@@ -145,7 +145,7 @@ it('signs in in the browser, makes the token anew when it is refused, and forget
   expect([ivan.access_token, ivan.refresh.token]).not.toContain(spoiled);
   expect(ivan.refresh.token).not.toBe('');
 
-  // What the service refuses takes the place of nothing.
+  // A request that the service refuses replaces nothing.
   writeFileSync('spoiled', spoiled);
   expect(await run('iss login --token-stdin --profile ivan < spoiled')).toMatchObject({
     exitCode: 1,
@@ -193,7 +193,7 @@ it('brings events to a receiver, also one that comes later, signed as the servic
     };
     answer().catch(() => response.writeHead(401).end());
   });
-  // Until it comes, every connection is broken off.
+  // Until then, every connection is broken.
   let hasCome = false;
   receiver.on('connection', (socket) => {
     if (!hasCome) socket.destroy();

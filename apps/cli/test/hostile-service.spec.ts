@@ -5,7 +5,7 @@ import { settingsOf } from '../src/settings';
 import { type FakeService, fakeService, Refusal } from './testing/fake-service';
 import { iss } from './testing/run-iss';
 
-/** It forges a line, clears the screen, and turns the direction of writing. */
+/** The text forges a line, clears the screen, and changes the direction of writing. */
 const POISON = '\nFORGED\u001b[2J\u009b2J\u202e\u200b';
 
 let service: FakeService;
@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One answer to everything, with each text that any command shows. */
+/** The same answer to every request, with each text that any command shows. */
 const subject = { subject_type: 'organization', subject_id: 'harbour' };
 const ref = { evidence_id: 'e', evidence_type: 't' };
 const attempt = { attempt: 1, started_at: 'x', status_code: 204, error_phase: null, error: null, latency_ms: 1 };
@@ -131,7 +131,7 @@ const COMMANDS = [
   'get harbour',
 ];
 
-/** Lines and sequences that no command of ours prints. */
+/** Lines and control sequences that no command prints. */
 function requireHarmless(text: string): void {
   expect(text).not.toMatch(/^FORGED/m);
   expect(text.replace(/\u001b\[\d+m/g, '')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u200b]/);
@@ -166,7 +166,7 @@ it('escapes the refusals of a service', async () => {
   requireHarmless(outcome.complaint);
 });
 
-/** Answers that are none of the API; each kind of member in `item` is of another kind in one of them. */
+/** Answers that the API never gives. In each of them, the members of `item` have another type. */
 const replaced = (by: (member: unknown) => unknown): object => {
   const bent = (value: unknown): unknown => {
     if (Array.isArray(value)) return by(value.map(bent));

@@ -24,10 +24,12 @@ let variables: Record<string, string>;
 let stored: Set<string>;
 /** The number of batches so far. */
 let batches: number;
-/** The number of batches that get an answer. From a later batch the service stores the first lines, and does not answer. */
+/**
+ * The number of batches that get an answer. In a later batch, the service stores the first lines and does not answer.
+ */
 let answered: number;
 
-/** Answers a batch as the service does: version 1 of a subject is stored once, any other number is forbidden. */
+/** Answers a batch like the service: version 1 of a subject is stored once, and any other number is forbidden. */
 function takeBatch(body: string, response: ServerResponse): void {
   for (const [index, line] of body.trimEnd().split('\n').entries()) {
     const { snapshot_id: id, snapshot_version: version }: { snapshot_id: string; snapshot_version: number } =
@@ -75,7 +77,7 @@ afterEach(() => {
 const run = (words: readonly string[], isLive = false) =>
   iss(['import', file, ...words], { settings: settingsOf(variables, 'linux'), screen: { isColoured: false, isLive } });
 
-/** Runs an import as a process of its own, and kills it while its second batch has no answer. */
+/** Runs an import as a separate process, and kills it while its second batch has no answer. */
 async function importKilled(): Promise<void> {
   answered = 1;
   const child = spawn(process.execPath, [join(repositoryRoot, 'apps/cli/dist/main.js'), 'import', file], {

@@ -67,7 +67,7 @@ const newest = () => new LogCheckpointStore(database.sql).newest();
 const restart = (...words: string[]) =>
   iss(['log-restart', '--database-url', log.url, '--origin', NEW_ORIGIN, '--reason', REASON, ...words]);
 
-/** Takes a database back to when the log had the entries of this checkpoint, as a restore does. */
+/** Resets a database to the time when the log had the entries of this checkpoint, like a restore. */
 async function loseAfter({ size, root }: Checkpoint): Promise<void> {
   const tiles = new LogTileStore(database.sql);
   const width = size % 256;
@@ -140,7 +140,7 @@ it('goes on under another name, of which the first entry says what was lost and 
       /has ended with 613 entries\. The database has 610 of them\. They will be\nlogged again/,
     ),
   });
-  // Written before anything is integrated.
+  // The text is written before anything is integrated.
   await log.addLineage('new-corp', 2);
   await waitFor(() => refusing.status().reason === 'rolled_back' || refusing.status().reason === 'origin_ended', {});
   await refusing.stop();
@@ -177,7 +177,7 @@ it('goes on under another name, of which the first entry says what was lost and 
   );
   verifyInclusion(leafHash(entry), 0, checkpoint, await readInclusionProof(0, size, read));
 
-  // All that there was comes in its order, and the tree of before is kept.
+  // All facts are logged again in their order, and the old tree is kept.
   expect(
     await log.query(`SELECT o.log_index, e.log_index AS e, o.entry_type, o.subject_key, o.snapshot_version FROM log_archive_1_entries o JOIN log_entries e
       USING (entry_type) WHERE (o.subject_key, o.snapshot_version) = (e.subject_key, e.snapshot_version) AND o.log_index + 1 <> e.log_index`),
@@ -195,7 +195,7 @@ it('goes on under another name, of which the first entry says what was lost and 
     notices: [],
   });
 
-  // The feeds are of the new log.
+  // The feeds belong to the new log.
   await waitFor(async () => (await log.query(`SELECT FROM log_feed WHERE size = ${size}`)).length === 1, {
     what: 'the feed',
   });
@@ -204,7 +204,7 @@ it('goes on under another name, of which the first entry says what was lost and 
     { tenant_id: 'beta' },
   ]);
 
-  // The same again is of a log that is no more.
+  // A repeated restart names a log that no longer exists.
   expect(await restart('--checkpoint', last, '--vkey', log.vkey, '--origin', 'log.example/test-3')).toMatchObject({
     exitCode: 1,
     complaint: expect.stringMatching(

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Signs in as the words say, where somebody answers the question with `answer`. */
+/** Signs in with these arguments, and answers the question with `answer`. */
 function login(words: string, answer: boolean | null = null) {
   return iss(['login', ...words.split(' ').filter((word) => word !== '')], {
     settings: settingsOf({ XDG_CONFIG_HOME: folder, ISS_BASE_URL: service.url }, 'linux'),

@@ -97,7 +97,7 @@ describe('an operator that holds all keys is found', () => {
     addVersion(4);
     const lying = await operator.publish({ hidden: [[STREAM, 3]] });
     await expect(audit(lying)).rejects.toEqual(refused(/root of the map in entry 5 is \w+, but the keys/));
-    // Nothing of it stays.
+    // Nothing of the failed audit remains.
     await audit(await operator.publish());
   });
 

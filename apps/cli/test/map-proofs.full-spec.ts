@@ -103,7 +103,7 @@ it('proves newest versions, absences, grants and bundles', async () => {
     if (file === 'entry') continue;
     expect(await verify(file, '--vrf-key', OTHER_VRF_KEY)).toMatchObject({ exitCode: 1, printed: '' });
   }
-  // The earlier proof still says what was so then.
+  // The earlier proof still proves the earlier state.
   expect(await verify('live')).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/State +live/) });
 
   const lines = readFileSync(join(folder, 'bundle'), 'utf8').trimEnd().split('\n');

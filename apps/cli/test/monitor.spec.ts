@@ -51,7 +51,7 @@ it('begins with the empty log', async () => {
   expect((await monitor()).printed).toMatch(/2 entries, consistent with the 0/);
 });
 
-/** Both notes are kept, and what was known before is what is known still. */
+/** Both notes are kept, and the known checkpoint stays the known one. */
 function requireEvidence(complaint: string, known: string, shown: string): void {
   const files = readdirSync(folder).filter((name) => name !== 'state');
   expect(files.map((name) => readFileSync(join(folder, name), 'utf8')).sort()).toEqual([known, shown].sort());

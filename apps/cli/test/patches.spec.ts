@@ -24,7 +24,7 @@ function outcomeOf(document: JsonValue, ops: PatchOperation[]): { result: JsonVa
   }
 }
 
-/** More elements than rfc6902's own comparison has stack for. */
+/** There are more elements than the stack of rfc6902's own comparison allows. */
 const LONG: JsonValue = Array(50_000).fill(1);
 
 const choice = fc.record({
@@ -43,7 +43,7 @@ it('applies operations as the service does, or says that it cannot', () => {
       const places = placesIn(document);
       const ops = choices.map(({ op, from, to, isBelow, name, value }): PatchOperation => {
         const path = (places[to % places.length] ?? '') + (isBelow ? escape(name) : '');
-        // The service lets no operation put another envelope in the place of the whole one.
+        // The service allows no operation to replace the whole envelope.
         const place = path === '' && op !== 'test' ? '/a' : path;
         if (op === 'copy' || op === 'move') return { op, path: place, from: places[from % places.length] ?? '' };
         return op === 'remove' ? { op, path: place } : { op, path: place, value };

@@ -91,7 +91,7 @@ describe('the file of profiles', () => {
       throw new Error('broken');
     });
     await expect(failing).rejects.toThrow('broken');
-    // A failure leaves no lock behind.
+    // A failed command leaves no lock.
     await profiles[1]?.exclusively(work);
   });
 });
@@ -127,7 +127,7 @@ describe('the token of a call', () => {
     await expect(call({ ISS_TOKEN: 't' })).rejects.toThrow(
       'ISS_TOKEN is set without ISS_BASE_URL. Set ISS_BASE_URL to the URL of the service.',
     );
-    // A profile's token goes to the profile's service alone.
+    // The token of a profile goes only to the profile's service.
     await expect(call({ ISS_BASE_URL: service.url })).rejects.toThrow(/127\.0\.0\.1:1\.$/);
     expect(service.asked).toHaveLength(1);
   });

@@ -16,7 +16,10 @@ import {
   tileHashReader,
 } from '@iss/tlog';
 
-/** A log of its own, in memory, with every size it ever had. Several of one name and other entries are its forks. */
+/**
+ * A separate log in memory, with all sizes that it ever had. Logs with the same name and different entries are forks of
+ * each other.
+ */
 export class SampleLog {
   private readonly tiles = new Map<string, Buffer>();
   private readonly roots: Uint8Array[] = [rootOfEdge(EMPTY_EDGE)];
@@ -67,7 +70,7 @@ export class SampleLog {
     return from === 0 ? Promise.resolve([]) : readConsistencyProof(from, to, tileHashReader(to, this.read));
   }
 
-  /** The body that asks for a cosignature, with an honest proof. */
+  /** Returns the body of a request for a cosignature, with an honest proof. */
   async request(oldSize: number, size = this.size): Promise<string> {
     const consistency = oldSize > size ? [] : await this.proof(oldSize, size);
     return formatAddCheckpoint({ oldSize, consistency, note: await this.note(size) });

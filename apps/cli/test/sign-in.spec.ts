@@ -4,10 +4,10 @@ import { discover, issuerOf, signInByBrowser, signInByDevice } from '../src/iden
 import type { AddressInfo } from 'node:net';
 import { testContext } from './testing/run-iss';
 
-/** The service that tokens are for. */
+/** The service for which tokens are issued. */
 const RESOURCE = 'https://identity.example.com';
 
-/** What the issuer answers, by path; a text is sent as it is. */
+/** The answers of the issuer, by path. A text is sent unchanged. */
 let answers: Record<string, unknown>;
 let asked: { path: string; form: URLSearchParams }[];
 let server: Server;
@@ -44,7 +44,7 @@ beforeEach(() => {
   };
 });
 
-/** Signs in in a browser that comes back with what `answer` makes of the request. */
+/** Signs in with a browser that returns with the result of `answer` for the request. */
 async function signIn(answer: (request: URLSearchParams) => Record<string, string>) {
   let page: Promise<string> | undefined;
   const browse = async (url: string): Promise<boolean> => {

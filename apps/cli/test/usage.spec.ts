@@ -2,7 +2,7 @@ import { COMMANDS } from '../src/commands';
 import { settingsOf } from '../src/settings';
 import { iss } from './testing/run-iss';
 
-/** Names a service that does not run: a command checks its options before it sends a request. */
+/** Names a service that does not run, because a command checks its options before it sends a request. */
 const settings = settingsOf({ ISS_TOKEN: 'x', ISS_BASE_URL: 'http://127.0.0.1:1', ISS_TENANT: 'agency' }, 'linux');
 
 it.each([

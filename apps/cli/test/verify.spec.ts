@@ -221,7 +221,7 @@ describe('a bundle', () => {
     const policy = file('policy', `log ${made.log.vkey}\n${one.line}\nquorum one.example\n`);
     const head = { ...made.head, checkpoint: await one.cosign(made.note) };
     const path = file('b', bundleText(head, made.lines));
-    // The versions are of half past nine; the last one is behind the checkpoint of five entries.
+    // The versions are from half past nine. The last one is not in the checkpoint of five entries.
     const check = async (at: number) => {
       const since = file('since', await one.cosign(await made.log.checkpoint(5), at));
       const proof = file('proof', await made.log.consistency(5));

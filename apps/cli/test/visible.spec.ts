@@ -2,7 +2,7 @@ import { visible, visibleLines } from '../src/visible';
 import { table } from '../src/output';
 import { iss } from './testing/run-iss';
 
-/** Each C0 and C1 character, DEL, and what turns the direction of writing or shows nothing. */
+/** All C0 and C1 characters, DEL, and characters that change the direction of writing or are invisible. */
 const HIDDEN = [
   ...Array.from({ length: 0x20 }, (_one, code) => code),
   ...Array.from({ length: 0x21 }, (_one, at) => 0x7f + at),

@@ -95,7 +95,7 @@ vrf ${operator.vrfKey}
   await expect(verifyCheckpoint(note, policy)).resolves.toMatchObject({ checkpoint: { size: 2 } });
   await expect(verifyCheckpoint(published.note, policy)).rejects.toThrow(/requires/);
 
-  // Another process goes on from there.
+  // Another process continues from the stored state.
   await close();
   await start();
   operator.add({}, [[STREAM, 2]]);

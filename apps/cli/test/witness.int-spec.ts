@@ -202,7 +202,7 @@ describe('its state', () => {
 describe('the command', () => {
   let url: string;
 
-  /** Starts it on a free port, and reads from its log where it listens. */
+  /** Starts the witness on a free port, and reads its address from its log. */
   async function launch(): Promise<OwnedProcess> {
     const options = { key: file('key'), state: file('state'), logs: file('logs'), listen: '127.0.0.1:0' };
     const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
@@ -222,7 +222,7 @@ describe('the command', () => {
     let last = log.head(0);
     for (let round = 0; round < 3; round++) {
       const child = await launch();
-      // What was answered before the kill is there after it.
+      // The checkpoint that was answered before the kill is still there.
       const seen = await shown(url);
       if (seen.status === 200) {
         const checkpoint = parseCheckpoint((await openNote(seen.text, [createVerifier(vkeys[0] ?? '')])).text);
@@ -246,7 +246,7 @@ describe('the command', () => {
       (await openNote((await shown(url)).text, [createVerifier(vkeys[0] ?? '')])).text,
     );
     expect(checkpoint.size).toBeGreaterThanOrEqual(last.size);
-    // SIGTERM ends it properly.
+    // SIGTERM ends the process in order.
     await child.stop(20_000);
     expect(await child.ended).toBe('exit code 0');
   });

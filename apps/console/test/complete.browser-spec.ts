@@ -27,7 +27,7 @@ withConsole('proofs that nothing is hidden', (scene) => {
   });
   afterEach(() => expect(scene.faults()).toEqual([]));
 
-  /** Trusts the policy that the service shows as if somebody else had given it. */
+  /** Trusts the policy that the service shows, as if it came from somebody else. */
   async function trust(page: Page): Promise<void> {
     await page.getByRole('button', { name: 'Use keys of my own' }).click();
     await page.getByLabel('Policy or key').fill(policy);

@@ -16,7 +16,7 @@ withConsole('the frame', (scene) => {
     const page = await scene.open('alice', '/t/acme/subjects?type=organization');
     expect(await page.getByLabel('Tenant', { exact: true }).inputValue()).toBe('acme');
     await page.getByRole('link', { name: 'Acme Corporation International', exact: true }).first().waitFor();
-    // In memory only: nothing of the token is left where another page could find it.
+    // The token is only in memory, so that no other page can find it.
     const stored = 'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)])';
     expect(await page.evaluate(stored)).not.toMatch(/eyJ|token|oidc/);
     expect(await page.evaluate('document.cookie')).toBe('');
@@ -65,7 +65,7 @@ withConsole('the frame', (scene) => {
     const dialog = page.getByRole('alertdialog', { name: 'Your sign-in has expired' });
     await dialog.waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    // Escape is no way past it: whatever was asked next would be refused.
+    // Escape does not close this dialog, because the service would refuse the next request.
     await page.keyboard.press('Escape');
     const [popup] = await Promise.all([
       page.waitForEvent('popup'),

@@ -23,7 +23,7 @@ withConsole('the log', (scene) => {
     for (const { vkey } of [...keys.vkeys, ...keys.witnesses]) expect(await policy.textContent()).toContain(vkey);
     await page.getByRole('figure', { name: 'Entries of the log over time' }).getByText('entries now').waitFor();
 
-    // What is written now makes it grow; the browser finds that it only grew.
+    // A new write makes the log grow, and the browser finds that it only grew.
     await subjectWith(scene, 'alice', 1);
     await waitFor(async () => {
       const answer = page.waitForResponse('**/log/checkpoint');
@@ -47,7 +47,7 @@ withConsole('the log', (scene) => {
     await what.fill('999999999');
     await what.press('Enter');
     await check.getByText('concerns another tenant').waitFor();
-    // The tenant's own founding.
+    // The entry of the tenant's own founding.
     const { body: history } = await scene.api('alice', 'GET', `/v1/tenants/${tenantId}/owner-history`);
     await what.fill(String(history.items[0].log_index));
     await what.press('Enter');

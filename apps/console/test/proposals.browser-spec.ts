@@ -7,7 +7,7 @@ const HOSTILE = `<img src=x onerror="document.title='owned'">"'&{{7*7}}`;
 interface World {
   readonly tenant: string;
   readonly subject: string;
-  /** Of the API, and of the console. */
+  /** The addresses of the API and of the console. */
   readonly path: string;
   readonly view: string;
   readonly owner: string;
@@ -15,7 +15,7 @@ interface World {
   readonly reader: string;
 }
 
-/** A tenant with a company of one version, and one member of each role that matters. */
+/** Creates a tenant with a company of one version, and with one member for each relevant role. */
 async function makeWorld(scene: Scene): Promise<World> {
   const run = randomUUID().slice(0, 8);
   const [tenant, subject] = [`prop-${run}`, `works-${run}`];
@@ -75,7 +75,7 @@ withConsole('proposals', (scene) => {
     expect(await patchOf(page).count()).toBe(4);
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    // What is missing, and what the service refuses, stands at its place.
+    // The page shows missing values and refusals at their places.
     const source = page.getByLabel('Source');
     await page.getByRole('button', { name: 'Propose', exact: true }).click();
     await source.and(page.locator(':focus')).waitFor();
@@ -86,7 +86,7 @@ withConsole('proposals', (scene) => {
     expect(await name.getAttribute('aria-invalid')).toBe('true');
     await name.fill(HOSTILE);
 
-    // A request that fails, other tabs and the other way to edit lose nothing.
+    // A failed request, other tabs, and a change between form and JSON lose nothing.
     await page.route('**/updates', (route) => route.fulfill({ status: 500, body: 'broken' }));
     await page.getByRole('button', { name: 'Propose', exact: true }).click();
     await page.getByText('HTTP 500').waitFor();
@@ -112,7 +112,7 @@ withConsole('proposals', (scene) => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
     expect(await source.inputValue()).toBe(HOSTILE);
 
-    // A sign-in that expired is renewed beside the page.
+    // The user renews an expired sign-in beside the page.
     const refused = JSON.stringify({ error: { code: 'unauthorized', message: 'Expired.', request_id: 'r-1' } });
     await page.route('**/updates', (route) =>
       route.fulfill({ status: 401, contentType: 'application/json', body: refused }),

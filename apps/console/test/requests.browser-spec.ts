@@ -12,7 +12,7 @@ interface World {
   readonly requests: string;
 }
 
-/** An agent with a company of two versions, and a bank that may read it. */
+/** Creates an agent with a company of two versions, and a bank that may read it. */
 async function makeWorld(scene: Scene): Promise<World> {
   const run = randomUUID().slice(0, 8);
   const world: World = {
@@ -92,7 +92,7 @@ withConsole('refresh requests', (scene) => {
       status: 'pending',
     });
 
-    // Nothing of the answer is the asker's, offered or forced.
+    // The requester can neither see nor force an action that belongs to the owner.
     expect(await page.getByRole('button', { name: /Fulfil|Decline/ }).count()).toBe(0);
     const id = String(body.items[0].refresh_request_id);
     expect((await scene.api(banker, 'POST', `${requests}/${id}/decline`, { reason: '' })).status).toBe(403);

@@ -22,7 +22,7 @@ withConsole('sharing', (scene) => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Who may read').focus();
     await page.keyboard.type(bank);
-    // Tenants that the user knows from other suites are offered on the way.
+    // The console also offers tenants that the user knows from other suites.
     const subjects = dialog.getByLabel('Subjects', { exact: true });
     for (let tabs = 0; tabs < 5 && !(await subjects.evaluate((field) => field.matches(':focus'))); tabs++) {
       await page.keyboard.press('Tab');
@@ -32,7 +32,7 @@ withConsole('sharing', (scene) => {
     expect(await accessibilityFindings(page)).toEqual([]);
     await dialog.getByLabel('Purpose').focus();
     await page.keyboard.type('Audit');
-    // What is typed stays where the service fails.
+    // If the service fails, the typed text remains.
     await page.route('**/grants', (route) =>
       route.request().method() === 'POST' ? route.fulfill({ status: 500, body: '' }) : route.continue(),
     );

@@ -8,7 +8,7 @@ withConsole('verifying without signing in', (scene) => {
     made = await lineageBundle(3);
   });
 
-  /** Where nobody is signed in, with keys of one's own. */
+  /** The user is not signed in, and uses their own keys. */
   const openWith = async (policy: string, options = {}) => {
     const page = await scene.visit('/verify', options);
     await page.getByRole('button', { name: 'Use keys of my own' }).click();
@@ -52,7 +52,7 @@ withConsole('verifying without signing in', (scene) => {
     expect(await page.getByRole('table', { name: 'Lines' }).getByRole('row').last().textContent()).toContain('Refused');
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    // The keys of another log, and by keyboard alone.
+    // The keys belong to another log. The test uses only the keyboard.
     const other = await generateKeys('log.example/other', 'ed25519');
     await page.getByRole('button', { name: 'Change' }).press('Enter');
     await page.getByLabel('Policy or key').fill('quorum nobody\n');

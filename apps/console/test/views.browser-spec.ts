@@ -6,7 +6,7 @@ import { IS_EXHAUSTIVE } from '../../../tools/testing/runs.ts';
 import { waitFor } from '../../../tools/testing/wait-for.ts';
 import { accessibilityFindings, withConsole } from './testing/scene.ts';
 
-/** Every view as somebody of the world sees it; docs/console.md shows these pictures. */
+/** Opens every view as a user of the world. docs/console.md shows these pictures. */
 const VIEWS: readonly { name: string; user: string; view: string }[] = [
   { name: 'subjects', user: 'alice', view: '/t/acme/subjects' },
   { name: 'attributes', user: 'alice', view: '/t/acme/subjects/organization/kestrel-analytics' },
@@ -27,18 +27,18 @@ const VIEWS: readonly { name: string; user: string; view: string }[] = [
 const FOLDER = join(repositoryRoot, 'docs', 'images');
 const isWriting = process.env['UPDATE_SCREENSHOTS'] === 'true';
 const SIZE = { width: 1280, height: 860 };
-/** As `waitFor` looks, some 300 ms. */
+/** Waits about 300 ms, like `waitFor`. */
 const SAME_LOOKS = 10;
 const NARROW = { width: 360, height: 640 };
-/** How far down the page the first row of its first table ends; 0 without one. */
+/** Returns how far down the page the first row of its first table ends; 0 without a table. */
 const END_OF_ROW = `document.querySelector('main [role=rowgroup] + [role=rowgroup] [role=row]')?.getBoundingClientRect().bottom ?? 0`;
-/** How far down the page the actions of a view end. */
+/** Returns how far down the page the actions of a view end. */
 const END_OF_ACTIONS = `Math.max(0, ...[...document.querySelectorAll('main [class*=pageHead] [class*=actions]')].slice(0, 1).map((one) => one.getBoundingClientRect().bottom + scrollY))`;
 
 withConsole('every view', (scene) => {
   const pictureOf = (name: string): string => join(FOLDER, `console-${name}.png`);
 
-  /** All that it asks for is there, and nothing comes any more. */
+  /** Waits until the page has received all answers, and nothing changes any more. */
   async function settled(page: Page): Promise<void> {
     await page.getByRole('heading', { level: 1 }).first().waitFor();
     let before = '';

@@ -55,7 +55,7 @@ it('names the evidence for what changed, and for nothing else', () => {
       { op: 'add', path: '/evidence/0', value: extract },
     ]),
   );
-  // What is gone is from nowhere.
+  // Values that no longer exist have no origin.
   const without = edited(({ attributes }) => void Reflect.deleteProperty(attributes, 'legal'));
   expect(patchOf(base(), without, [extract])).toContainEqual({
     op: 'remove',
@@ -76,7 +76,7 @@ it('moves attribution with elements, and names the evidence of a removal around 
     { op: 'remove', path: '/attribute_paths/~1attributes~1names~12' },
     { op: 'remove', path: '/attributes/names/0' },
   ]);
-  // The name without evidence gets none by that of the removal.
+  // The name has no evidence, and does not get the evidence of the removal.
   const expected = { '/attributes/names': [reference], ...at(0), ...at(1, 'c') };
   const patch = patchOf(start, draft, [extract]);
   expect(patch).toEqual(patchOf(start, { ...draft, evidence: [extract], attribute_paths: expected }, []));

@@ -6,7 +6,9 @@ import { naiveLeaf, NaiveTree } from '../../tlog/src/testing/naive-tree.ts';
 
 export const ORIGIN = 'log.example/client';
 export const BASE_URL = 'http://service.example';
-/** The moment of every test: a cosignature says when it was made, so two of them are equal only at one moment. */
+/**
+ * The time of every test. A cosignature contains its time, so two cosignatures are equal only if their times are equal.
+ */
 export const NOW_MS = Date.UTC(2026, 0, 15, 10);
 
 /** Keys of a log and of its witness. */
@@ -22,20 +24,20 @@ export async function makeKeys(): Promise<Keys> {
 }
 
 /**
- * As much of the service as reads and proofs take, over one subject of a tenant, with a log of its own: what it answers can
- * be bent in any way, and its clock too. `fetch` is for a client.
+ * The part of the service that reads and proofs need, for one subject of a tenant, with its own log. Tests can change
+ * each answer, and its clock. `fetch` is for a client.
  */
 export class FakeService {
   readonly snapshots: JsonObject[] = [];
   readonly asked: string[] = [];
-  /** What becomes of an answer: status, text. */
+  /** Changes an answer: its status and its text. */
   bend: (path: string, text: string) => string | Response = (_, text) => text;
   now = (): number => NOW_MS;
   cosign = true;
   private readonly entries: string[] = [];
-  /** Places of erasures, by those of what they took away. */
+  /** Log indexes of erasures, by the log indexes of the erased versions. */
   private readonly erasures = new Map<number, number>();
-  /** Places of the entries of views, by snapshot. */
+  /** Log indexes of the entries of views, by snapshot. */
   private readonly views = new Map<string, number>();
 
   constructor(
@@ -46,7 +48,7 @@ export class FakeService {
     this.entries.push(...others);
   }
 
-  /** The newest version, which is logged at once. */
+  /** The newest version. It is logged immediately. */
   write(name: string, createdAt?: Date): JsonObject {
     const version = this.snapshots.length + 1;
     const subject = { subject_type: 'organization', subject_id: this.subjectId };
@@ -92,13 +94,13 @@ export class FakeService {
     return snapshot;
   }
 
-  /** Logs a version a second time, and proves it by that. */
+  /** Logs a version a second time, and proves the version by the second entry. */
   logAgain(version: number): void {
     const entry = this.entries.find((text) => text.includes(`"snapshot_version":${version}`)) ?? '';
     this.entries.push(entry);
   }
 
-  /** Takes the content of a version away, and logs that; without the version's facts, as an earlier release did. */
+  /** Erases the content of a version, and logs the erasure; without the version's facts, as an earlier release did. */
   erase(version: number, namesVersions = true): void {
     const snapshot = this.snapshots[version - 1];
     const place = this.placeOf(String(snapshot?.['snapshot_id']));
@@ -121,7 +123,10 @@ export class FakeService {
     this.erasures.set(place, this.entries.push(canonicalize(JSON.parse(JSON.stringify(erasure)))) - 1);
   }
 
-  /** Shows only a part of a version from now on. Its own entry names the view, or an entry of its own, or none. */
+  /**
+   * Shows only a part of a version from now on. The view is in the version's own entry, in a separate entry, or in
+   * none.
+   */
   showPart(version: number, paths: readonly string[], naming: 'in the entry' | 'apart' | 'nowhere'): JsonObject {
     const snapshot = this.snapshots[version - 1] ?? {};
     const { subject = null, snapshot_id = null, envelope = null, envelope_hash, prev_hash } = snapshot;
@@ -153,7 +158,7 @@ export class FakeService {
     });
   }
 
-  /** Something else that the log has. */
+  /** Adds another fact to the log. */
   log(entry: string): void {
     this.entries.push(entry);
   }
@@ -241,7 +246,7 @@ export class FakeService {
     return [{ ...head, head_version: versions }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
   }
 
-  /** Of two entries of one version the newer one. */
+  /** Returns the newer of two entries of one version. */
   private placeOf(snapshotId: string): number {
     return this.entries.findLastIndex(
       (entry) => entry.includes(`"snapshot_id":"${snapshotId}"`) && entry.includes('"snapshot.created"'),
@@ -258,7 +263,7 @@ export class FakeService {
   }
 }
 
-/** The error of an erased version. */
+/** Returns the error for an erased version. */
 function gone({ erased, snapshot_id, snapshot_version, envelope_hash, prev_hash }: JsonObject, proof = {}): string {
   const receipt = { ...Object(erased), snapshot_id, snapshot_version, envelope_hash, prev_hash, ...proof };
   return JSON.stringify({ error: { code: 'erased', message: 'Erased.', request_id: 'r-1', erased: receipt } });

@@ -90,7 +90,7 @@ describe('linesOf', () => {
     const stop = new AbortController();
     stop.abort(new RangeError('enough'));
     await expect(linesIn(silent(), { idleMs: 5, signal: stop.signal })).rejects.toThrow('enough');
-    // At once, also where the body does not listen.
+    // This happens immediately, even if the body does not listen.
     const later = new AbortController();
     const waiting = linesIn(silent(), { signal: later.signal });
     later.abort(new RangeError('enough'));

@@ -3,7 +3,7 @@ import { canonicalize } from '@iss/domain/pure';
 import { IdentityState, type ImportProgress, ProtocolError } from '../src/index.ts';
 import { jsonOf } from '../src/json.ts';
 
-/** Takes batches; `plan` says of each what becomes of it. */
+/** Receives batches. `plan` says what happens to each of them. */
 class Archive {
   readonly stored = new Map<string, string>();
   readonly batches: number[] = [];
@@ -19,7 +19,7 @@ class Archive {
       return new Response(JSON.stringify({ error }), { status: 503, headers: { 'retry-after': '0' } });
     }
     const results = lines.map((text, index) => this.take(text, index + 1, kind));
-    // Broken off after a result and a half.
+    // The connection ends after one and a half results.
     const text = results.map((one) => `${JSON.stringify(one)}\n`).join('');
     return new Response(kind === 'breaks' ? text.slice(0, text.indexOf('\n') + 20) : text);
   };
@@ -77,7 +77,7 @@ it('goes on where an earlier run ended, over lines of any kind of source', async
   const archive = new Archive([]);
   expect(await tenantOf(archive).import(lines(), { from: 2 })).toMatchObject({ settled: 3, stored: 1 });
   expect([...archive.stored.keys()]).toEqual(['c']);
-  // What is sent is what is hashed.
+  // The hash is computed from the text that is sent.
   expect(archive.stored.get('c')).toBe(canonicalize(jsonOf({ z: 1, snapshot_id: 'c' })));
 });
 

@@ -56,7 +56,10 @@ it('a view that the log does not name is refused', async () => {
   );
 });
 
-/** How an operator with all keys bends an answer, and what the client says. `other` is a partial version of another subject. */
+/**
+ * The ways in which an operator with all keys can change an answer, and the errors of the client. `other` is a partial
+ * version of another subject.
+ */
 const FORGERIES: [forgery: string, forge: (part: JsonObject, other: JsonObject) => void, expected: unknown][] = [
   ['the view of another subject', (part, { view }) => Object.assign(part, { view }), refusal('header', /its view’s/)],
   [

@@ -1,7 +1,7 @@
 import { IdentityState, type Tenant } from '../src/index.ts';
 import { BASE_URL } from './fake-service.ts';
 
-/** Enough of each answer; what was sent stands in it. */
+/** The minimal answers, which contain the sent values. */
 const request = {
   refresh_request_id: 'r',
   subject: { subject_type: 'individual', subject_id: 'jane doe' },
@@ -27,10 +27,10 @@ const answer = {
   count: 0,
   has_more: false,
 };
-/** What an answer says otherwise. */
+/** Other members of an answer. */
 let bent: object = {};
 
-/** The requests of the client: method, path with its query, body. */
+/** The requests of the client: method, path with query, and body. */
 const asked: [request: string, body: unknown][] = [];
 const fetch: typeof globalThis.fetch = async (input, init) => {
   const { pathname, search } = new URL(String(input));

@@ -18,7 +18,7 @@ interface Sent {
 }
 type Step = (init: RequestInit | undefined) => Response | Promise<Response>;
 
-/** A service that answers in these steps, the last one again and again. */
+/** A service that answers in these steps, and repeats the last one. */
 function steps(...answers: readonly Step[]): { fetch: typeof fetch; sent: Sent[] } {
   const sent: Sent[] = [];
   return {
@@ -50,7 +50,7 @@ const hangs: Step = (init) =>
     init?.signal?.addEventListener('abort', () => reject(new Error('aborted', { cause: init.signal?.reason }))),
   );
 
-/** Pauses before another attempt are random: the shortest ones are as good as any. */
+/** Pauses before retries are random. The shortest pauses are enough for tests. */
 beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
 afterEach(() => jest.restoreAllMocks());
 
@@ -195,7 +195,7 @@ it('reads no more of an answer than it may', async () => {
   await expect(next).rejects.toThrow(ProtocolError);
 });
 
-/** What somebody answers who is not the service, or one that is broken. */
+/** Answers of a server that is not the service, or is broken. */
 const BROKEN: unknown[] = [
   {},
   null,
@@ -237,7 +237,7 @@ it.each<[string, (client: IdentityState) => Promise<unknown>]>([
   ['replay', (client) => client.tenant('a').webhooks.replay('w', { from: '2026-01-01T00:00:00Z' })],
 ])('%s says of every broken answer that it is one', async (_what, call) => {
   for (const answer of BROKEN) {
-    // A stream is lines, and its last one ends.
+    // A stream consists of lines, and its last line is complete.
     const { fetch } = steps(() => new Response(`${JSON.stringify(answer)}\n`));
     const failed = await call(clientOf(fetch)).catch((error: unknown) => error);
     expect([answer, failed]).toEqual([answer, expect.any(ProtocolError)]);

@@ -32,7 +32,7 @@ const subjectOf = (from: FakeService, options: Partial<IdentityStateOptions> = {
   new IdentityState({ baseUrl: BASE_URL, fetch: from.fetch, now: () => NOW_MS, ...options })
     .tenant('acme')
     .organization('acme-corp');
-/** Null: it is no answer of the API at all. */
+/** Null: it is not an answer of the API. */
 const failing = (failure: string | null): unknown =>
   failure === null ? expect.any(ProtocolError) : expect.objectContaining({ name: 'VerificationError', failure });
 
@@ -59,7 +59,7 @@ describe('what was seen before', () => {
     await subject.latest();
     service.snapshots.pop();
     await expect(subject.latest()).rejects.toEqual(failing('rolled_back'));
-    // Who asks for an earlier moment is answered with an earlier version.
+    // A request for an earlier time gets an earlier version.
     expect((await subject.latest({ asOf: new Date(Date.UTC(2026, 0, 2, 12)) })).snapshot_version).toBe(2);
   });
 
@@ -161,7 +161,7 @@ describe('a chain', () => {
         const { items }: { items: unknown[] } = JSON.parse(text);
         return JSON.stringify({ items: items.toSpliced(at, 1), next_cursor: null });
       };
-      // What nobody saw before may be missing at the end that grows.
+      // Versions that the client has not seen may be missing at the growing end.
       const isGrowingEnd = order === 'asc' ? at === 2 : at === 0;
       const read = all(subjectOf(service).history({ order }));
       if (isGrowingEnd) expect(await read).toHaveLength(2);
@@ -252,12 +252,12 @@ describe('the log', () => {
   it('has nothing behind a checkpoint that says that it is older', async () => {
     const subject = subjectOf(service, { trust: trusted() });
     await subject.latest();
-    // The checkpoint was signed at ten: fifty minutes before that is a log that was behind.
+    // The checkpoint was signed at ten. A version from fifty minutes earlier means only that the log was late.
     service.write('Four', new Date(NOW_MS - 3_000_000));
     expect((await subject.latest()).snapshot_version).toBe(4);
     service.write('Five', new Date(NOW_MS - 3_700_000));
     await expect(subject.latest()).rejects.toEqual(failing('backdated'));
-    // Whoever kept nothing cannot know.
+    // A client without a stored checkpoint cannot detect this.
     expect((await subjectOf(service, { trust: trusted() }).latest()).snapshot_version).toBe(5);
   });
 
@@ -274,14 +274,14 @@ describe('the log', () => {
     const subject = subjectOf(service, { trust: { ...trusted(), store } });
     await subject.latest();
     const kept = await store.read(ORIGIN);
-    // The same keys, another history.
+    // The log has the same keys, but another history.
     const fork = new FakeService(keys, 'acme-corp', ['another past']);
     for (const name of ['One', 'Two', 'Three', 'Four']) fork.write(name);
     const forked = subjectOf(fork, { trust: { ...trusted(), store } });
     await expect(forked.latest()).rejects.toEqual(
       expect.objectContaining({ failure: 'forked', evidence: [kept, await fork.checkpoint()] }),
     );
-    // And one of the same size.
+    // The other history has the same size.
     const twin = new FakeService(keys, 'acme-corp');
     for (const name of ['Eins', 'Zwei', 'Drei']) twin.write(name);
     await expect(subjectOf(twin, { trust: { ...trusted(), store } }).latest()).rejects.toEqual(failing('forked'));
@@ -422,7 +422,7 @@ describe('an erasure', () => {
     };
     await expect(all(read().history())).rejects.toEqual(failing('envelope_missing'));
     await expect(read().version(2)).rejects.toEqual(failing('envelope_missing'));
-    // Without trust the service is taken at its word.
+    // Without `trust`, the client believes the service.
     await expect(read('hash').version(2)).rejects.toThrow(ErasedError);
   });
 

@@ -43,8 +43,8 @@ export function newestOfLadder(rungs: readonly Rung[]): number {
 }
 
 /**
- * Yields the numbers to look up, and takes whether each is present. Returns the lower of two adjacent ones of which only the lower is
- * present.
+ * Yields the numbers to look up, and receives whether each is present. Returns the number n for which n is present and
+ * n + 1 is not.
  *
  * @throws MapError `ladder_refused` if a number is above the largest one
  */

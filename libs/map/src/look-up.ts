@@ -108,7 +108,7 @@ export function verifyNewest(trust: MapTrust, stream: string, proof: MapProof, a
 }
 
 /**
- * Verifies that a stream does not have a number, but has all lower ones. The number 1 says that the stream is empty.
+ * Verifies that a stream lacks a number, and has all lower numbers. The number 1 says that the stream is empty.
  *
  * @throws MapError `ladder_refused` if another number is the newest; else as `verifyNewest`
  */

@@ -107,7 +107,7 @@ it('marks all older snapshots in their order despite interruptions, and nothing 
         7,
       ),
     ).rejects.toThrow('ended');
-    // Two batches. One of their versions is not sealed.
+    // Two batches. One version of the import is not sealed.
     expect(await query('SELECT count(*)::int AS marks FROM log_waiting WHERE waiting_id < 0')).toEqual([{ marks: 13 }]);
     expect(await store.integrate(100, grow)).toMatchObject({ integrated: 0, awaitsBackfill: true });
     await addVersions('newer', 2);
@@ -130,7 +130,7 @@ it('marks all older snapshots in their order despite interruptions, and nothing 
     await superuser.query('COMMIT');
     expect(await ended).toBe('ended');
     await runner.release().catch(() => undefined);
-    // The versions of the import are sealed meanwhile, and get their marks by that.
+    // Meanwhile the versions of the import are sealed, and thereby marked.
     await superuser.query(
       `UPDATE snapshots SET envelope_hash = sha256(convert_to(envelope, 'UTF8')) WHERE envelope_hash IS NULL`,
     );

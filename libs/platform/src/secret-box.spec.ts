@@ -41,7 +41,7 @@ describe('SecretBox', () => {
     expect(box.open(sealed, 'row')).toBe('a');
     expect(box.sealAlike('a', 'row')).toBe(sealed);
     const others = [box.sealAlike('b', 'row'), box.sealAlike('a', 'other'), box.seal('a', 'row')];
-    // Under one key no nonce stands for two texts.
+    // No nonce is used for two texts under one key.
     expect(new Set([sealed, ...others].map((text) => text.split('.')[1])).size).toBe(4);
   });
 

@@ -10,7 +10,7 @@ let made: Awaited<ReturnType<typeof lineageBundle>>;
 let seen: Awaited<ReturnType<typeof witness>>;
 let cosigned: string;
 let policy: string;
-/** The key of another log of the same name. */
+/** The key of another log with the same name. */
 let stranger: string;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const ERASURE = {
 };
 const asJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
-/** All that proves the second of three versions. */
+/** Everything that proves the second of three versions. */
 function proofOf(changes: Partial<VersionEvidence> = {}, answer: JsonObject = {}): VersionEvidence {
   const [first, second] = made.lines;
   const leaf = Buffer.from(leafHash(second?.entry ?? '')).toString('hex');
@@ -178,7 +178,7 @@ it.each([
   expect(step).toMatchObject({ state, why: expect.stringMatching(expected) });
 });
 
-/** What the entry of an erasure names of the second version. */
+/** The members by which the entry of an erasure names the second version. */
 const namedOf = (snapshot: JsonObject): JsonObject =>
   Object.fromEntries(
     ['snapshot_id', 'snapshot_version', 'envelope_hash', 'prev_hash', 'created_at'].map((name) => [

@@ -65,7 +65,7 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
     const received: { refs: DeliveryRef[]; atMs: number }[] = [];
     const sentAtMs = performance.now();
     await producer.wakeDelivery([ref], 300);
-    // Nobody consumes yet, so that the job is there however long the question takes.
+    // There is no consumer yet, so the job remains however long the query takes.
     expect((await producer.depth()).delivery).toBe(1);
     consumer.consume(
       'delivery',

@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 afterAll(() => void process.off('unhandledRejection', onRejection));
 
-/** A producer, and a consumer as another process would be; what the consumer was brought. */
+/** A producer, a consumer as in another process, and the jobs that the consumer received. */
 class Pair {
   readonly received: string[] = [];
   readonly warnings: string[] = [];
@@ -45,7 +45,7 @@ class Pair {
     this.producer = producer;
   }
 
-  /** Waits until what is sent from now on arrives. */
+  /** Waits until new jobs arrive. */
   async works(what: string): Promise<void> {
     const arrives = async (): Promise<boolean> => {
       await this.producer.ping();
@@ -145,7 +145,8 @@ it('a Redis that stays a replica is asked again, more and more slowly, until it 
   const before = await connections();
   const until = performance.now() + 1_500;
   while (performance.now() < until) await pair.fails();
-  // Three connections, and those that ask for their number: at the first pace each would have been made 15 times.
+  // There are three connections, and those that ask for their number. Without longer pauses, each connection would have
+  // been made 15 times.
   expect((await connections()) - before).toBeLessThan(25);
   await command(first, 'replicaof', 'no', 'one');
   await pair.works('the server that is a primary again');
@@ -157,7 +158,8 @@ it('a Redis that hangs holds nobody up, and is used again when it goes on, also 
   await pair.works('the server');
   process.kill(redis.process.pid, 'SIGSTOP');
   await expect(pair.producer.wakeFanout([randomUUID()])).rejects.toThrow(/took longer|timed out|timeout/i);
-  // The connection is cut then: whoever comes now is told at once, and nothing is kept for a server that says nothing.
+  // The client then closes the connection. New calls fail immediately, and the client queues nothing for a server that
+  // does not answer.
   const toldAtOnce = async (): Promise<boolean> => {
     const askedAt = performance.now();
     await expect(pair.producer.wakeFanout([randomUUID()])).rejects.toThrow();

@@ -28,7 +28,7 @@ const NOTE = `PeterNeumann\n5\n${HASH}\n\n— PeterNeumann x08go/ZJkuBS9UG/Sffcv
 const POLICY = `log ${VKEY} https://a\nwitness w ${WITNESS}\ngroup g any w\nquorum g\n`;
 const policy = parsePolicy(POLICY);
 
-/** Every parser, and a text that it takes. */
+/** Every parser, and a text that it accepts. */
 const PARSERS: Record<string, [parse: (text: string) => unknown, sound: string]> = {
   parseNote: [parseNote, NOTE],
   parseSignatureLines: [parseSignatureLines, NOTE.slice(NOTE.indexOf('— '))],
@@ -46,7 +46,7 @@ const PARSERS: Record<string, [parse: (text: string) => unknown, sound: string]>
   decodeUtf8: [(text) => decodeUtf8(Buffer.from(text, 'latin1')), 'text'],
 };
 
-/** Runs a parser; anything thrown but the library's error goes on. */
+/** Runs a parser. Only the library's own error is expected. */
 function attempt(parse: (text: string) => unknown, text: string): void {
   try {
     parse(text);
@@ -55,7 +55,9 @@ function attempt(parse: (text: string) => unknown, text: string): void {
   }
 }
 
-/** The sound text with pieces of it cut out, doubled, exchanged for others or for what formats treat as special. */
+/**
+ * The valid text with pieces that are removed, doubled, exchanged, or replaced by characters with a special meaning.
+ */
 const mutated = (sound: string): fc.Arbitrary<string> =>
   fc
     .array(
@@ -121,7 +123,7 @@ describe.each(Object.entries(PARSERS))('%s', (_name, [parse, sound]) => {
       const long = piece.repeat(Math.ceil(1_200_000 / piece.length));
       for (const text of [long, sound.slice(0, sound.length / 2) + long]) attempt(parse, text);
     }
-    // Some 30 MB: linear work takes a second or two.
+    // The input has about 30 MB. Linear work takes a second or two.
     expect(process.cpuUsage(before).user / 1e6).toBeLessThan(20);
   });
 });

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVerifier, openNote, TlogError, verifyConsistency, verifyInclusion } from './index';
 
-// Read, not kept here: transparency-dev/merkle's testdata/ (Apache-2.0), and of FiloSottile/torchwood (ISC)
-// cmd/litewitness/testdata/mldsa.txt.
+// These vectors are in a folder beside the repository: testdata/ of transparency-dev/merkle (Apache-2.0), and
+// cmd/litewitness/testdata/mldsa.txt of FiloSottile/torchwood (ISC).
 const shared = join(__dirname, '../../../../shared/vectors');
 const merkle = join(shared, 'merkle');
 const litewitness = join(shared, 'torchwood/mldsa.txt');
@@ -34,7 +34,7 @@ const files = (folder: string): string[] =>
     .filter((name) => name.endsWith('.json'))
     .map((name) => join(merkle, folder, name));
 
-/** Whether a verification refuses; another error fails the test. */
+/** Returns whether a verification refuses. Any other error fails the test. */
 function isRefused(verify: () => void): boolean {
   try {
     verify();
@@ -68,7 +68,7 @@ function isRefused(verify: () => void): boolean {
       const refused = isRefused(() =>
         verifyConsistency({ size: vector.size1, root: older }, { size: vector.size2, root: newer }, proof),
       );
-      // What is no hash is refused here, also where two sizes and two roots are the same.
+      // The library refuses a value that is not a hash, even if both sizes and both roots are equal.
       expect([name, refused]).toEqual([name, vector.wantErr || older.length !== 32]);
     }
   });

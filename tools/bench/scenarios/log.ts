@@ -82,7 +82,7 @@ async function creates(bench: Bench, worker: Server): Promise<{ lines: Line[]; c
       },
       {
         id: 'log-create-processor',
-        what: 'Processor time of all processes for one, until it is integrated',
+        what: 'Processor time of all processes per create, until it is integrated',
         figure: all(samples.with),
         unit: 'ms',
         against: { what: 'without the log, ms', figure: all(samples.without) },

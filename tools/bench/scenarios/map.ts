@@ -110,7 +110,7 @@ async function compare(
       },
       {
         id: 'map-create-processor',
-        what: 'Processor time of all processes for one, until it is in the map',
+        what: 'Processor time of all processes per create, until it is in the map',
         figure: all(created.with),
         unit: 'ms',
         against: { what: 'without a map, ms', figure: all(created.without) },

@@ -11,7 +11,7 @@ const DAY_SECONDS = 86_400;
 
 interface Subscription {
   tenant: TenantId;
-  /** A hook of the inbox. One that begins with `fails-` answers 500. */
+  /** A hook of the inbox. If its name begins with `fails-`, it answers 500. */
   hook: string;
   eventTypes: readonly string[];
   disabled?: true;

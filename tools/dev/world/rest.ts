@@ -20,7 +20,7 @@ type Import = readonly [tenant: string, lines: readonly unknown[]];
 export async function seedRest(settings: SeedSettings, attempt: Attempt): Promise<void> {
   const world = new World(settings, attempt);
   await world.addMembers();
-  // An object, since `await` would wait for a plain promise.
+  // The promise is in an object, because `await` would wait for a promise that is returned directly.
   const { rest } = await world.importHistories();
   await world.subscribe();
   await world.grant();

@@ -11,7 +11,7 @@ function open() {
   const checkpoint = async () => ({ origin: 'log.example/test', size: log.size, note: '', signedAt: new Date() });
   const waiting = new LogWaiting(founders, { checkpoint }, registry);
   const of = (principalId: string, tenantId: string | null) => waiting.published({ principalId, tenantId }, find, 10);
-  /** Waits until so many requests wait. Each looks for its entry first, and only then waits. */
+  /** Waits until this number of requests waits. Each request first looks for its entry, and only then waits. */
   const waits = async (count: number): Promise<void> => {
     while (!(await registry.metrics()).includes(`log_requests_waiting ${count}\n`)) await Promise.resolve();
   };

@@ -8,7 +8,7 @@ const settings = gatewayEnv({
   SECRETS_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,
 });
 const asker = { principalId: 'a' };
-/** A text of this length. Summarizing a long one takes some milliseconds. */
+/** A text of this length. The summary of a long text takes some milliseconds. */
 const textOf = (length: number): string => `{"attributes":[${'[],'.repeat((length - 24) / 3)}1]}`.padEnd(length);
 
 let charged: [string, number][];

@@ -1,6 +1,6 @@
 import type { Role, Scope } from '@iss/domain';
 
-/** Who calls. Those of the owner's tenant act for it; a grantee acts for its own tenant where a subject is concerned. */
+/** Who calls. Callers of the owner's tenant act for it. A grantee acts for its own tenant when it reads a subject. */
 export const CALLERS = [
   'no token',
   'outsider',
@@ -26,7 +26,7 @@ export type Caller = (typeof CALLERS)[number];
 const GRANTEE =
   'grantee: `tenant_owner` of a tenant with a live grant of only this scope, with `allow_counterparty_access` on';
 
-/** What each caller is, in words for the document. */
+/** Describes each caller for the document. */
 export const MEANING: Readonly<Record<Caller, string>> = {
   'no token': 'sends no `Authorization` header',
   outsider: 'has a valid token, but belongs to no tenant',

@@ -479,7 +479,7 @@ export const TABLE: readonly Row[] = [
     actsFor: 'own',
     role: 'tenant_reader',
     grants: 'any',
-    // The flag decides, whatever the tenant was given; nobody of the owner's has it here.
+    // The flag alone decides, whatever was granted to the tenant. Nobody in the owner's tenant has the flag here.
     except: {
       'other tenant': 403,
       'expired grant': 200,
@@ -577,7 +577,7 @@ export const TABLE: readonly Row[] = [
     actsFor: 'own',
     grants: 'any',
     withoutFlag: true,
-    // Whoever asked may leave off, whatever became of its grant.
+    // The requester may cancel, even if its grant has ended.
     except: { 'expired grant': 200, 'revoked grant': 200, 'other tenant': 200 },
     fixture: 'own_refresh_request_to_cancel',
   },
@@ -641,7 +641,7 @@ export const TABLE: readonly Row[] = [
     except: { 'service account': 201, 'ai agent': 201 },
     fixture: 'founding_offer',
   },
-  // The outsider is whom the tenant was offered to.
+  // The tenant was offered to the outsider.
   {
     method: 'get',
     path: OFFERS,
@@ -670,7 +670,7 @@ function nobodyBut(caller: Caller, status: number): Pick<Row, 'actsFor' | 'excep
   return { actsFor: 'owner', except: { ...others, [caller]: status } };
 }
 
-/** The status that a caller gets by a row. */
+/** Returns the status that a caller gets according to a row. */
 export function expectedStatus(row: Row, caller: Caller): number {
   const exception = row.except?.[caller];
   if (exception !== undefined) return exception;

@@ -15,18 +15,18 @@ const PATCH = [{ op: 'replace', path: '/attributes/legal/legal_name', value: 'Ne
 const EVENT_TYPE = 'identity.snapshot.created';
 const DAY_MS = 86_400_000;
 
-/** What a request needs beside its path: parameters, query and body. */
+/** The parts of a request besides its path: parameters, query and body. */
 export interface Prepared {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: object;
-  /** Instead of a body: lines of NDJSON. */
+  /** Lines of NDJSON instead of a body. */
   lines?: string;
 }
 
 type Prepare = (world: World, caller: Caller) => Promise<Prepared>;
 
-/** The owner's tenant with a member a role, a subject of two versions, and grantees of every kind. */
+/** The owner's tenant with one member per role, a subject with two versions, and grantees of every kind. */
 export class World {
   subjectId = '';
   snapshotIds: string[] = [];
@@ -40,7 +40,7 @@ export class World {
   ) {}
 
   static async open(): Promise<World> {
-    // The table asks for more of them than a tenant may have.
+    // The table needs more of them than a tenant may have.
     const gateway = await startGateway({
       MAX_SUBSCRIPTIONS_PER_TENANT: '1000',
       MAX_PENDING_REFRESH_REQUESTS: '1000',
@@ -63,7 +63,7 @@ export class World {
     await this.gateway.close();
   }
 
-  /** The caller's token; null for the one that sends none. */
+  /** The caller's token; null for the caller that sends none. */
   token(caller: Caller): string | null {
     return caller === 'no token' ? null : (this.tokens.get(caller) ?? '');
   }
@@ -86,7 +86,7 @@ export class World {
     );
   }
 
-  /** A subject of the tenant with one version; gives its id and the snapshot's. */
+  /** Creates a subject of the tenant with one version. Returns its id and that of the snapshot. */
   async addSubject(tenantId = OWNER): Promise<{ subjectId: string; snapshotId: string }> {
     const subjectId = `subject-${randomUUID()}`;
     const sent = envelope({ subject: { subject_type: TYPE, subject_id: subjectId } });
@@ -128,7 +128,7 @@ export class World {
     return grantId;
   }
 
-  /** A subject whose only version is in the log, as far as an erasure looks. */
+  /** Creates a subject whose only version is in the log, as an erasure requires. */
   async addLoggedSubject(): Promise<string> {
     const { subjectId } = await this.addSubject();
     await this.sql.query(
@@ -139,7 +139,7 @@ export class World {
     return subjectId;
   }
 
-  /** One that somebody else of the owner asked for. */
+  /** Creates one that another principal of the owner has requested. */
   async addErasure(subjectId: string): Promise<Prepared> {
     const erasureId = randomUUID();
     await this.sql.query(
@@ -150,7 +150,7 @@ export class World {
     return { params: { ...subject(subjectId), erasure_id: erasureId } };
   }
 
-  /** One that was done. */
+  /** Creates a completed one. */
   private async addErased(): Promise<void> {
     const { subjectId } = await this.addSubject();
     await publishLog(this.gateway.databaseUrl, TEST_VRF_SECRET);
@@ -220,7 +220,7 @@ export class World {
     return { params: { subscription_id: subscriptionId, delivery_id: deliveryId } };
   }
 
-  /** The tenant offered to the outsider, as the only pending offer. */
+  /** Offers the tenant to the outsider, as the only pending offer. */
   async addOffer(): Promise<Prepared> {
     await this.restoreOwners();
     const offerId = randomUUID();
@@ -231,7 +231,7 @@ export class World {
     return { params: { offer_id: offerId } };
   }
 
-  /** A tenant with the owner's members, none of whom owns it; gives its id. */
+  /** Creates a tenant with the owner's members but without an owner. Returns its id. */
   async addOwnerlessTenant(): Promise<string> {
     const tenantId = `t-${randomUUID()}`;
     await this.sql.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $1)', [tenantId]);
@@ -244,7 +244,7 @@ export class World {
     return tenantId;
   }
 
-  /** Undoes what an accepted offer changed, and closes the pending one. */
+  /** Reverts the changes of an accepted offer, and closes the pending offer. */
   async restoreOwners(): Promise<void> {
     await this.sql.query(
       `UPDATE transfer_offers SET status = 'cancelled', resolved_at = now() WHERE status = 'pending'`,
@@ -322,7 +322,7 @@ const memberToRemove =
     return { params: { principal_id: principalId } };
   };
 
-/** What requests are about, by name. Each is made anew for each caller, unless nobody can change it. */
+/** The fixtures of the requests, by name. Each caller gets a new fixture, unless nobody can change it. */
 export const FIXTURES = {
   new_tenant: async () => ({ body: { tenant_id: `t-${randomUUID()}`, name: 'New' } }),
   tenant_name: async () => ({ body: { name: 'Acme' } }),
@@ -482,19 +482,25 @@ export const FIXTURES = {
 
 export type Fixture = keyof typeof FIXTURES;
 
-/** Fixtures of which the tenant has one at a time. An admin would confirm the change that an owner has just requested. */
+/**
+ * Fixtures of which a tenant can have only one at a time. An admin would confirm the change that an owner has just
+ * requested.
+ */
 const EXCLUSIVE: readonly Fixture[] = ['new_grant_on_all', 'new_offer', 'offer', 'lifted_confirmation'];
 
 export function isExclusive(fixture: Fixture | undefined): boolean {
   return fixture !== undefined && EXCLUSIVE.includes(fixture);
 }
 
-/** Tells whether a fixture may serve several callers: nothing in it depends on one, and it stays while others are made. */
+/**
+ * Checks whether several callers can use a fixture: it does not depend on a caller, and other fixtures do not change
+ * it.
+ */
 export function isForAnyCaller(fixture: Fixture | undefined): boolean {
   return fixture !== undefined && FIXTURES[fixture].length < 2 && !isExclusive(fixture);
 }
 
-/** Gives the request of a caller what it is about. */
+/** Gives the fixture to the request of a caller. */
 export async function prepare(world: World, fixture: Fixture | undefined, caller: Caller): Promise<Prepared> {
   const make: Prepare | undefined = fixture === undefined ? undefined : FIXTURES[fixture];
   return make === undefined ? {} : make(world, caller);

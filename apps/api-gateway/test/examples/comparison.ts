@@ -2,7 +2,7 @@ import { isJson } from '../../../../tools/testing/conformance';
 
 type Kinds = readonly [RegExp, string][];
 
-/** Values that no two deployments make alike. */
+/** Values that differ in every deployment. */
 export const SEALED: Kinds = [[/^[\w-]{1,64}\.[\w-]{16}\.[\w-]{20}\.[\w-]{22}$/, 'a sealed place']];
 
 const MADE_ANEW: Kinds = [
@@ -14,14 +14,17 @@ const MADE_ANEW: Kinds = [
   [/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/, 'a trace'],
 ];
 
-/** A JSON value in which values of these kinds, which the service makes anew at each write, are told by their kind only. */
+/**
+ * Returns a JSON value in which values of these kinds, which the service generates at each write, are replaced by their
+ * kind.
+ */
 export function byKind(value: unknown, kinds = MADE_ANEW): unknown {
   if (Array.isArray(value)) return value.map((one) => byKind(one, kinds));
   if (isJson(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, byKind(one, kinds)]));
   return kinds.find(([pattern]) => typeof value === 'string' && pattern.test(value))?.[1] ?? value;
 }
 
-/** The members of a JSON value and their types, all the way down; null, here or in `other`, stands for any type. */
+/** Returns the members of a JSON value and their types at every depth. Null, here or in `other`, matches any type. */
 export function byType(value: unknown, other: unknown): unknown {
   if (value === null || other === null) return 'any';
   if (Array.isArray(value))

@@ -9,26 +9,26 @@ export const idOf = ({ description }: Operation): string => String(description['
 export const parametersOf = ({ description }: Operation, location: string): Json[] =>
   list(description['parameters']).filter((parameter) => parameter['in'] === location);
 
-/** The example of a parameter: of one that may be left out it stands in its schema, where Swagger UI does not send it. */
+/** The example of a parameter. An optional parameter has it in its schema, from which Swagger UI does not send it. */
 export function exampleOf(parameter: Json): unknown {
   const { examples } = member(parameter, 'schema');
   return parameter['example'] ?? (Array.isArray(examples) ? examples[0] : undefined);
 }
 
-/** The statuses of its successes. */
+/** The statuses of the successful answers. */
 export const successesOf = ({ description }: Operation): string[] =>
   Object.keys(member(description, 'responses')).filter((status) => status.startsWith('2'));
 
-/** What it answers with a status, by media type. */
+/** The answers with a status, by media type. */
 export const contentOf = ({ description }: Operation, status: string): Json =>
   member(member(member(description, 'responses'), status), 'content');
 
 const requestContentOf = ({ description }: Operation): Json => member(member(description, 'requestBody'), 'content');
 
-/** The media type of its request's body; that of most where it has none. */
+/** The media type of the request's body; the usual one if there is no body. */
 export const requestTypeOf = (operation: Operation): string => Object.keys(requestContentOf(operation))[0] ?? JSON_TYPE;
 
-/** The examples of its request. */
+/** The examples of the request. */
 export function requestsOf(operation: Operation): { name: string; body: unknown }[] {
   const media = member(requestContentOf(operation), requestTypeOf(operation));
   return Object.entries(member(media, 'examples')).map(([name, example]) => ({
@@ -56,7 +56,10 @@ export function examplesOf(operation: Operation): [string[], unknown][] {
   return [...ofParameters, ...ofRequests, ...ofAnswers];
 }
 
-/** One way to call an operation with its examples: a request for a success in a media type, which is '' without a body. */
+/**
+ * One way to call an operation with its examples: a request for a successful answer in a media type, which is '' for an
+ * answer without a body.
+ */
 export interface Execution {
   status: string;
   type: string;
@@ -65,11 +68,11 @@ export interface Execution {
   isFirst: boolean;
 }
 
-/** Every way to call it. */
+/** Returns every way to call the operation. */
 export function executionsOf(operation: Operation): Execution[] {
   const requests = requestsOf(operation);
   return successesOf(operation).flatMap((status) => {
-    // A stream has no end that could be waited for: `change-feed.e2e-spec.ts` reads it.
+    // A stream does not end, so a test cannot wait for its end: `change-feed.e2e-spec.ts` reads it.
     const types = Object.keys(contentOf(operation, status)).filter((type) => type !== 'text/event-stream');
     return (types.length === 0 ? [''] : types).flatMap((type) =>
       (requests.length === 0 ? [{ name: 'no body', body: undefined }] : requests).map((request, index) => ({
@@ -82,13 +85,13 @@ export function executionsOf(operation: Operation): Execution[] {
   });
 }
 
-/** Its query with every example. */
+/** Returns the query with every example. */
 export function exampleQuery(operation: Operation): Json {
   const examples = parametersOf(operation, 'query').map((one) => [String(one['name']), exampleOf(one)] as const);
   return Object.fromEntries(examples.filter(([, example]) => example !== undefined));
 }
 
-/** Values of query parameters that the document allows, and some beside them. */
+/** Values of query parameters that the document allows, and some that it does not allow. */
 export function queryValuesOf(operation: Operation): { name: string; value: unknown; isTaken: boolean }[] {
   return parametersOf(operation, 'query').flatMap((parameter) => {
     const { enum: members, minimum, maximum, type } = member(parameter, 'schema');
@@ -107,7 +110,7 @@ export function queryValuesOf(operation: Operation): { name: string; value: unkn
   });
 }
 
-/** Every object within a value. */
+/** Returns every object within a value. */
 export function objectsOf(value: unknown): Json[] {
   if (Array.isArray(value)) return value.flatMap(objectsOf);
   return isJson(value) ? [value, ...Object.values(value).flatMap(objectsOf)] : [];

@@ -29,15 +29,18 @@ import { ExampleWorld, type Stage, STAGES } from './world';
 type Json = Record<string, unknown>;
 type Caller = 'alice' | 'bob' | 'carol';
 
-/** When and by whom an operation is executed. */
+/** The stage and the caller of an operation. */
 interface Setting {
   stage: Stage;
-  /** Null: without a token. */
+  /** Null means without a token. */
   caller: Caller | null;
 }
 
 const USUAL: Setting = { stage: 'in use', caller: 'alice' };
-/** Those that the usual setting does not fit; by operationId, and status where it has several successes. */
+/**
+ * Operations that need another setting than the usual one: by operationId, and by status if several statuses are
+ * successes.
+ */
 const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   createTenant: { stage: 'before all' },
   createEntityState: { stage: 'tenants' },
@@ -91,10 +94,12 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   acceptTransferOffer: { caller: 'carol' },
   declineTransferOffer: { caller: 'carol' },
 };
-/** Answers of which only the members can be foreseen: they tell of the running process. */
+/** Answers of which a test can predict only the members, because they describe the running process. */
 const OF_THE_PROCESS = ['getMeta', 'getProtectedResource'];
-/** With these the answer is another one than that of the example: a bundle, that of a moment, a part of what there is; and of
- * several searches one alone is sent. */
+/**
+ * Parameters with which the answer is not the one of the example: a bundle, a past moment, or a part of the items. Of
+ * several searches, a request sends only one.
+ */
 const MAKING_ANOTHER_ANSWER = [
   'proofs',
   'format',
@@ -110,8 +115,8 @@ const MAKING_ANOTHER_ANSWER = [
   'q',
 ];
 /**
- * Values that a query may have, and that say nothing in this story: its grant is the log's second entry, its owner the
- * fourth; a bundle is lines; either side of a diff is named by its version; the log of the reads has no map.
+ * Values for queries that exist in this story: the grant is the second entry of the log, and the owner the fourth. A
+ * bundle consists of lines, each side of a diff is named by its version, and the log has no map for these reads.
  */
 const NOT_IN_THE_STORY = [
   'listGrants subject_type *',
@@ -130,7 +135,7 @@ const NOT_IN_THE_STORY = [
   ),
 ];
 
-/** Requests that this success does not answer. */
+/** Requests that do not lead to this success. */
 const NOT_ANSWERED_SO = ['createGrant 202 latest', 'createGrant 202 part'];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
@@ -167,7 +172,7 @@ async function execute(
   return send(operation, setting.caller, { query, body, headers });
 }
 
-/** A read leaves the world as it is, unless it is a grantee's, which is recorded as a disclosure. */
+/** A read does not change the world, unless a grantee reads, which the service records as a disclosure. */
 async function prepare({ method }: Operation, { stage, caller }: Setting): Promise<void> {
   if (method === 'get' && caller !== 'bob') return world.show(stage);
   return world.reset(stage);
@@ -196,7 +201,7 @@ function send(
     .then();
 }
 
-/** What an answer says, as the media type has it: one document, or one for each line. */
+/** Parses an answer by its media type: as one document, or one per line. */
 function readAnswer(type: string, { text, body }: Response): unknown {
   if (type === 'text/plain') return text;
   if (type !== 'application/x-ndjson') return body;
@@ -206,7 +211,7 @@ function readAnswer(type: string, { text, body }: Response): unknown {
   return JSON.parse(lines.join());
 }
 
-/** Reads of one stage come together, since the world stays as it is between them. */
+/** Reads of one stage run concurrently, because they do not change the world. */
 const inTurn = operations.toSorted((one, other) => turnOf(one) - turnOf(other));
 
 function turnOf(operation: Operation): number {
@@ -233,7 +238,7 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
     if (type === '') return;
     const documented = member(contentOf(operation, status), type)['example'];
     const given = readAnswer(type, answer);
-    // The documented answer is the one to the first of the requests.
+    // The documented answer is that to the first request.
     if (!isFirst || OF_THE_PROCESS.includes(id)) expect(byType(given, documented)).toEqual(byType(documented, given));
     else if (operation.method === 'get') expect(byKind(given, SEALED)).toEqual(byKind(documented, SEALED));
     else expect(byKind(given)).toEqual(byKind(documented));

@@ -27,7 +27,7 @@ interface MappedLog {
   readonly rows: readonly (readonly [table: string, row: Row])[];
 }
 
-/** Makes the map of facts, and the root as the last entry. */
+/** Makes the map of the facts, and adds its root as the last entry. */
 export async function mapOf(origin: string, facts: readonly LogFact[], salts: readonly Buffer[]): Promise<MappedLog> {
   const secret = parseVrfSecretKey(nobleGroup, TEST_VRF_SECRET);
   const last = new Map<string, number>();

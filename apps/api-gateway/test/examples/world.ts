@@ -54,7 +54,7 @@ const TRUSTED_ISSUER_EXAMPLE = TrustedIssuer.of(TRUSTED_ISSUER);
 const ATTESTATION_EXAMPLE = Attestation.of(ATTESTATION);
 const SUBSCRIPTION_EXAMPLE = Subscription.of(SUBSCRIPTION);
 
-/** How far the story has gone that the examples tell. */
+/** The stage that the story of the examples has reached. */
 export const STAGES = [
   'before all',
   'tenants',
@@ -70,7 +70,7 @@ export type Stage = (typeof STAGES)[number];
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Nobody's but this story's: with it the documented checkpoint is the one that is signed. */
+/** Only this story uses this key. With it, the signed checkpoint is the documented one. */
 const WITNESS_KEY = 'PRIVATE+KEY+witness.example/w1+3a8e0a55+BGYiJDFwN3e9NzhrIs0+hrVh1RupV8HuCAjflS1HkF+l';
 const LOG_SIGNING_KEY = 'PRIVATE+KEY+log.example/iss+1e403594+AS5dIltN8QWUElsRfC2xdp1J/gULapxSYqdtWIvmHKMC';
 
@@ -85,14 +85,14 @@ const BOB: Principal = {
   allow_counterparty_access: true,
 };
 
-/** An entry of the log: its number in the list of types, and what names its fact. */
+/** An entry of the log: its number in the list of types, and the values that name its fact. */
 interface Logged {
   fact: LogFact;
   number: number;
   key: Row;
 }
 
-/** As whom the legacy path writes what comes without a token. */
+/** The principal of writes without a token on the legacy path. */
 const GUEST = {
   tenant_id: 'legacy',
   principal_id: LEGACY.principalId,
@@ -100,9 +100,9 @@ const GUEST = {
   principal_type: LEGACY.claimedType,
 };
 
-/** The database of a gateway in which the examples are true, and to which it can be brought back again and again. */
+/** The database of a gateway in which the examples are true. It can be reset to a stage any number of times. */
 export class ExampleWorld {
-  /** The stage that nothing has changed since; null after a reset for a request that writes. */
+  /** The stage of the unchanged database; null after a reset for a request that writes. */
   private unchanged: Stage | null = null;
 
   private constructor(
@@ -113,7 +113,7 @@ export class ExampleWorld {
   static async open(databaseUrl: string): Promise<ExampleWorld> {
     const sql = new Client({ connectionString: databaseUrl });
     await sql.connect();
-    // Snapshots are not to be truncated, says a trigger.
+    // A trigger refuses TRUNCATE on snapshots.
     await sql.query('SET session_replication_role = replica');
     const { rows } = await sql.query<{ name: string }>(
       `SELECT quote_ident(relname) AS name FROM pg_class
@@ -130,14 +130,14 @@ export class ExampleWorld {
     return this.sql.end();
   }
 
-  /** Prepares the stage for requests that change nothing. It stays for the next of them. */
+  /** Prepares the stage for requests that change nothing. The stage remains for the next request. */
   async show(stage: Stage): Promise<void> {
     if (this.unchanged === stage) return;
     await this.reset(stage);
     this.unchanged = stage;
   }
 
-  /** Forgets everything, and tells the story again as far as the stage. */
+  /** Deletes everything, and repeats the story up to the stage. */
   async reset(stage: Stage): Promise<void> {
     this.unchanged = null;
     const steps = [
@@ -162,7 +162,7 @@ export class ExampleWorld {
   }
 
   private async forget(): Promise<void> {
-    // Each table has a few rows: deleting them takes a fraction of the time that truncating 40 tables does.
+    // Each table has only a few rows. Deleting them is much faster than truncating 40 tables.
     await this.sql.query(this.tables.map((name) => `DELETE FROM ${name}`).join('; '));
     await this.insert('log_tree', { size: 0, root: Buffer.from(emptyRoot()) });
     await this.insert('log_feed', { size: 0 });
@@ -196,7 +196,7 @@ export class ExampleWorld {
     await this.addSnapshot(ENVELOPE_EXAMPLE, created_at, null);
   }
 
-  /** What others want of the subject, and are told of it. */
+  /** Requests of others about the subject, and the events that they get. */
   private async use(): Promise<void> {
     const subject_key = SUBJECT_KEY;
     const grant = {
@@ -288,7 +288,7 @@ export class ExampleWorld {
     await this.publish(this.logged());
   }
 
-  /** The owner wants the first version to be erased, and Carol may confirm it. */
+  /** The owner has requested the erasure of the first version, and Carol may confirm it. */
   private async askToErase(): Promise<void> {
     await this.sql.query(`UPDATE memberships SET api_functional_role = 'tenant_admin' WHERE principal_id = $1`, [
       PRINCIPAL_EXAMPLE.principal_id,
@@ -303,7 +303,7 @@ export class ExampleWorld {
     });
   }
 
-  /** A grant on all subjects waits for Carol too. */
+  /** A grant on all subjects waits for Carol's confirmation too. */
   private async askToGrant(): Promise<void> {
     await this.sql.query(`UPDATE tenants SET grant_confirmation = 'required' WHERE tenant_id = 'acme'`);
     const asked = PendingGrant.of(ASKED_GRANT);
@@ -313,7 +313,7 @@ export class ExampleWorld {
     });
   }
 
-  /** It is erased, which the log says. */
+  /** The version is erased, and the log has the entry. */
   private async erase(): Promise<void> {
     const { erasedAt, confirmedAt, confirmedBy, erasedVersions, subjectType, subjectId } = DONE_ERASURE;
     if (erasedAt === null) throw new Error('the erasure is done');

@@ -4,10 +4,10 @@ import { type Answer, must, send, type Target } from '../../../../tools/testing/
 import { envelope, found, pathOf } from '../../../../tools/testing/hostile/subjects';
 
 const TENANT = 'bystander';
-/** Between two rounds, so that it takes little of what is measured. */
+/** The pause between two rounds, so that the bystander takes little of what is measured. */
 const PAUSE_MS = 20;
 
-/** Somebody of another tenant, who reads and writes as always. */
+/** A user of another tenant, who reads and writes as usual. */
 export class Bystander {
   private constructor(private readonly target: Target) {}
 
@@ -18,7 +18,7 @@ export class Bystander {
     return new Bystander(target);
   }
 
-  /** Goes on for as long as `attack` takes, and one round longer; gives the requests that failed, and how many there were. */
+  /** Runs until `attack` ends, and one more round. Returns the failed requests and the number of all requests. */
   async beside<Outcome>(
     attack: () => Promise<Outcome>,
   ): Promise<{ outcome: Outcome; asked: number; failed: string[] }> {
@@ -46,7 +46,10 @@ export class Bystander {
     }
   }
 
-  /** Reads in both forms, a write, an import, and an update that is proposed and applied; each with the status that it must have. */
+  /**
+   * Sends reads in both forms, a write, an import, and an update that is proposed and applied. Each must get the
+   * expected status.
+   */
   private async round(): Promise<[string, number, Answer][]> {
     const subjectId = randomUUID();
     const as = (method: string, path: string, body?: unknown): Promise<Answer> =>

@@ -18,7 +18,9 @@ import {
   VALUES,
 } from './made-up-requests';
 
-/** Six seconds; `FUZZ_SECONDS` makes all of them together last longer. A failure names its seed, which `FUZZ_SEED` takes. */
+/**
+ * The properties run for six seconds together; `FUZZ_SECONDS` changes that. A failure prints its seed for `FUZZ_SEED`.
+ */
 const { FUZZ_SECONDS, FUZZ_SEED } = process.env;
 const PROPERTIES = 4;
 const SECONDS = Number(FUZZ_SECONDS ?? 6) / PROPERTIES;
@@ -29,7 +31,7 @@ jest.setTimeout(60_000 + SECONDS * 2_000);
 
 let gateway: GatewayProcess;
 let bystander: Bystander;
-/** Bytes that were sent, and requests. */
+/** The number of sent bytes and requests. */
 const sent = { bytes: 0, requests: 0 };
 
 beforeAll(async () => {
@@ -40,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway?.close());
 
-/** As many runs as there is time for, beside somebody who must not notice. */
+/** Runs as often as the time allows, while a bystander must not notice anything. */
 function fuzz<Input>(name: string, arbitrary: fc.Arbitrary<Input>, holds: (input: Input) => Promise<void>): void {
   test(name, async () => {
     Object.assign(sent, { bytes: 0, requests: 0 });
@@ -49,7 +51,7 @@ function fuzz<Input>(name: string, arbitrary: fc.Arbitrary<Input>, holds: (input
         ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),
         numRuns: 1_000_000,
         interruptAfterTimeLimit: SECONDS * 1000,
-        // Looking for a smaller failure ends too.
+        // The search for a smaller failure ends too.
         timeout: 20_000,
       });
     const { outcome, figures } = await watched(gateway, () => bystander.beside(run));
@@ -59,7 +61,10 @@ function fuzz<Input>(name: string, arbitrary: fc.Arbitrary<Input>, holds: (input
   });
 }
 
-/** Generous: a request of a few hundred bytes takes a tenth of a millisecond, a byte of JSON a hundredth of a microsecond. */
+/**
+ * The bound is generous: a request of a few hundred bytes takes a tenth of a millisecond, and a byte of JSON a
+ * hundredth of a microsecond.
+ */
 function requireBounded({ peakMiB, gatewayCpuMs, databaseCpuMs }: Figures): void {
   expect(sent.requests).toBeGreaterThan(0);
   const beside = SECONDS * 1000;
@@ -78,7 +83,7 @@ fuzz('pipelined requests are all answered, in their order', fc.tuple(plainReques
   sent.bytes += await requireAnswersInOrder(gateway, input);
 });
 
-/** Another few bytes in the place of some. */
+/** Replaces some bytes by a few other bytes. */
 const mutation = fc.tuple(fc.nat(1_000_000), fc.nat(4), fc.oneof(fc.uint8Array({ maxLength: 4 }), fc.constantFrom('\r\n', '\n', '\r', ' ', ':', '\0', 'Content-Length: 5\r\n', 'Transfer-Encoding: chunked\r\n', '\t', ',', ';', 'HTTP/1.0', 'HTTP/2.0', '0x', '-', '\r\n\r\n').map((text) => new Uint8Array(Buffer.from(text))))); // prettier-ignore
 
 fuzz(

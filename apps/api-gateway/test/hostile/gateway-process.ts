@@ -8,7 +8,7 @@ export interface GatewayProcess extends Target, Watched, Pick<Product, 'issuer' 
   isAlive(): boolean;
 }
 
-/** Needs the built apps, as `npm test` leaves them. */
+/** Needs the built apps, which `npm test` builds. */
 export async function startGatewayProcess(env: Record<string, string> = {}): Promise<GatewayProcess> {
   const metricsPort = await reservePort();
   const product = await startProduct({
@@ -19,7 +19,7 @@ export async function startGatewayProcess(env: Record<string, string> = {}): Pro
     env: {
       SHUTDOWN_TIMEOUT_MS: '1000',
       METRICS_PORT: String(metricsPort),
-      // Node's own choice in a container of 512 MiB; deploy/chart gives it 640.
+      // Node's own default in a container of 512 MiB; deploy/chart sets 640.
       NODE_OPTIONS: '--max-old-space-size=256',
       ...env,
     },

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** Receivers that take what is sent and never answer, each at an address of its own where the system gives any of 127/8. */
+/** Receivers that accept requests and never answer. If the system offers all of 127/8, each has its own address. */
 export interface HangingReceivers {
   readonly urls: readonly string[];
-  /** Connections that came so far. */
+  /** The number of connections so far. */
   readonly taken: number;
   stop(): Promise<void>;
 }

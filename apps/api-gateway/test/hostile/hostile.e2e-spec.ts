@@ -13,7 +13,10 @@ import {
   VALUES,
 } from './made-up-requests';
 
-/** The same requests in each run. `gateway-fuzz.full-spec.ts` makes up others, and `hostile.full-spec.ts` measures each attack. */
+/**
+ * The requests are the same in each run. `gateway-fuzz.full-spec.ts` generates other requests, and
+ * `hostile.full-spec.ts` measures each attack.
+ */
 const SEED = 25;
 
 let gateway: TestGateway;

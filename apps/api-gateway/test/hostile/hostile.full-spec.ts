@@ -10,11 +10,14 @@ import { startHangingReceivers } from './hanging-receivers';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** Of a gateway in deploy/chart. */
+/** The memory limit of a gateway in deploy/chart. */
 const MEMORY_LIMIT_MIB = 640;
-/** What the gateway does beside an attack: a bystander's requests, scrapes, collecting garbage of before. */
+/** The work of the gateway besides an attack: requests of a bystander, scrapes, and collection of older garbage. */
 const BESIDE_MS = 300;
-/** The same work takes up to twice the processor time beside other work, because processors share caches and cores. An attack takes many times. */
+/**
+ * Beside other work, the same work takes up to twice the processor time, because processors share caches and cores. An
+ * attack takes many times as much.
+ */
 const BUSY_FACTOR = 2;
 
 let gateway: GatewayProcess;
@@ -29,11 +32,11 @@ afterAll(() => gateway?.close());
 
 interface Struck extends Figures {
   answers: readonly Answer[];
-  /** Requests of the bystander. */
+  /** The requests of the bystander. */
   asked: number;
 }
 
-/** Whatever the attack, the process keeps to its memory and serves all that a bystander asks. */
+/** During every attack, the process stays within its memory limit and serves all requests of a bystander. */
 async function strike(attack: Attack): Promise<Struck> {
   const act = await attack.prepare(gateway);
   const { outcome, figures } = await watched(gateway, () => bystander.beside(act));
@@ -44,13 +47,13 @@ async function strike(attack: Attack): Promise<Struck> {
   return { ...figures, answers, asked };
 }
 
-/** Figures, each with its bound; one that this system does not give is not judged. */
+/** Figures, each with its bound. A figure that this system does not provide is not checked. */
 function requireAtMost(figures: Readonly<Record<string, readonly [measured: number, bound: number]>>): void {
   const over = Object.entries(figures).filter(([, [measured, bound]]) => measured > bound);
   expect(Object.fromEntries(over)).toEqual({});
 }
 
-/** So much processor time a request of the attack. */
+/** The processor time of one request of the attack. */
 function requireCpu(
   { answers, asked, ...figures }: Struck,
   each: Partial<Record<'gatewayCpuMs' | 'mainThreadCpuMs' | 'databaseCpuMs', number>>,
@@ -63,7 +66,7 @@ function requireCpu(
   requireAtMost(Object.fromEntries(bounds));
 }
 
-/** Done, or 503 with the time to wait. */
+/** The request succeeds, or gets 503 with the time to wait. */
 function isServedOrPutOff({ status, headers }: Answer): boolean {
   return status === 200 || status === 201 || (status === 503 && headers['retry-after'] !== undefined);
 }
@@ -96,7 +99,7 @@ describe('documents', () => {
 
   test(`${ATTACKS.largeWrites.what}`, async () => {
     const struck = await strike(ATTACKS.largeWrites);
-    // Whoever sends so much at once may be told to come back.
+    // A caller that sends so much at once may get an answer to retry later.
     expect(struck.answers.every(isServedOrPutOff)).toBe(true);
     requireCpu(struck, { gatewayCpuMs: 500, mainThreadCpuMs: 60 });
   });
@@ -104,7 +107,7 @@ describe('documents', () => {
   test(`${ATTACKS.longChain.what}`, async () => {
     const struck = await strike(ATTACKS.longChain);
     expect(struck.answers.every(isServedOrPutOff)).toBe(true);
-    // A gigabyte is hashed, and read from the database.
+    // The gateway reads a gigabyte from the database and hashes it.
     requireCpu(struck, { gatewayCpuMs: 15_000 });
   });
 
@@ -196,7 +199,7 @@ describe('receivers', () => {
   const SLOTS = 32;
   const FOR_EVER_MS = '600000';
 
-  // A slot that was once given to one that hangs is never free again: what counts is who gets them, not for how long.
+  // A slot that a hanging receiver got stays occupied. The test checks who gets slots, not for how long.
   test(`${TENANTS} tenants whose receivers hang do not hold all that delivers`, async () => {
     const hanging = await startHangingReceivers(TENANTS);
     const victim = await startReceiver();
@@ -218,7 +221,7 @@ describe('receivers', () => {
     }
   });
 
-  /** A tenant of this user with one subscription and so many events. */
+  /** Creates a tenant of this user with one subscription and this number of events. */
   async function publish(user: string, name: string, targetUrl: string, events: number): Promise<void> {
     const tenantId = await found(gateway, name, user);
     const body = { tenant_id: tenantId, target_url: targetUrl, event_types: ['identity.snapshot.created'] };

@@ -9,13 +9,13 @@ import { envelope, found, pathOf } from '../../../../tools/testing/hostile/subje
 import { textAt } from '../../../../tools/testing/text-at';
 
 const ERROR_BYTES = 64 * 1024;
-/** After this silence a request is taken for one whose end has not come. */
+/** After this silence, the test treats a request as one whose end is missing. */
 const SILENCE_MS = 300;
-/** The deadline of an answer to whole requests, of which the last one closes the connection. */
+/** The deadline for the answers to complete requests, of which the last one closes the connection. */
 const ANSWERED_MS = 20_000;
 const READ_AT_ONCE = 16 * 1024;
 
-/** What holds of every answer, whatever was asked. */
+/** The rules for every answer, whatever the request was. */
 export function requireSound({ status, headers, body }: Answer): void {
   expect(status < 500 || (status === 503 && headers['retry-after'] !== undefined)).toBe(true);
   expect(headers['x-request-id']).toMatch(/^[\x21-\x7e]{1,200}$/);
@@ -32,17 +32,17 @@ export function requireSound({ status, headers, body }: Answer): void {
   expect(Object.keys(error).filter((key) => !['code', 'message', 'details', 'request_id'].includes(key))).toEqual([]);
 }
 
-/** The one route of the document that refuses in plain text, as the log's clients read it (C2SP tlog-tiles). */
+/** The only route of the document that refuses in plain text, because the log's clients read it (C2SP tlog-tiles). */
 const PLAIN_TEXT = '/log/checkpoint';
 
-/** One of the answers to these requests: sound, or that route's refusal. */
+/** Checks that the answers are valid for these requests, or are the refusal of that route. */
 export function requireSoundTo(requests: readonly Asked[], answer: Answer): void {
   const isPlain = answer.status === 404 && answer.headers['content-type'] === 'text/plain; charset=utf-8';
   if (!isPlain || requests.every(({ operation }) => operation.path !== PLAIN_TEXT)) return requireSound(answer);
   expect(answer.body.length).toBeLessThan(200);
 }
 
-/** Writes these bytes in these pieces, and gives the answers that came until one side had nothing more to say. */
+/** Writes the bytes in these pieces. Returns the answers that arrive until one side has ended. */
 export async function exchange(
   target: Target,
   pieces: readonly Uint8Array[],
@@ -64,7 +64,7 @@ export async function exchange(
   return answersIn(Buffer.concat(chunks), { mayBeCut: true });
 }
 
-/** The bytes in pieces that end at these places. */
+/** Splits the bytes into pieces that end at these places. */
 export function split(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
@@ -72,10 +72,10 @@ export function split(bytes: Buffer, places: readonly number[]): Buffer[] {
 
 export const places = fc.array(fc.nat(1_000_000), { maxLength: 6 });
 
-/** What stands in the place of a parameter of this name, and is right. */
+/** Returns a correct value for a parameter with this name. */
 export const VALUES: Record<string, string> = {};
 
-/** A world in which the routes find something. */
+/** A world in which the routes find data. */
 export async function findable(gateway: Target): Promise<Record<string, string>> {
   const tenantId = await found(gateway, 'fuzzed');
   const subjectId = 'fuzzed';
@@ -108,7 +108,9 @@ export async function findable(gateway: Target): Promise<Record<string, string>>
   };
 }
 
-/** A path's parameter or a query's value, as it stands in the target: often not what is asked for, or not even decodable. */
+/**
+ * Generates a path parameter or a query value as it is in the target: often a wrong one, or one that cannot be decoded.
+ */
 const hostileValue = fc.oneof(
   fc.constantFrom('%', '%0', '%zz', '%00', '%ff', '%c0%af', '%ed%a0%80', '%2F', '%2e%2e', '..', '.', '', '-1', '0', '1e9', 'NaN', '99999999999999999999', '2147483648', 'null', 'true', '[]', '__proto__', 'constructor', '%F0%9F%8F%94', "'", '%22', '*', 'a,b', '\\', '@', ':'), // prettier-ignore
   fc.uuid(),
@@ -123,7 +125,7 @@ interface Operation {
   examples: readonly unknown[];
 }
 
-/** Every route of the document, with the names of its query and the examples of its body. */
+/** Every route of the document, with the names of its query parameters and the examples of its body. */
 const OPERATIONS = operations(JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8')));
 
 interface Described {
@@ -142,10 +144,10 @@ function operations({ paths }: { paths: Record<string, Record<string, Described>
   );
 }
 
-/** A request, as it is told to {@link textOf}. */
+/** A request, as {@link textOf} takes it. */
 export interface Asked {
   operation: Operation;
-  /** For each parameter of the path; null: the right one. */
+  /** A value for each parameter of the path; null for the right value. */
   path: readonly (string | null)[];
   query: readonly (readonly [name: number, value: string])[];
   headers: readonly string[];
@@ -189,7 +191,7 @@ export const asked: fc.Arbitrary<Asked> = fc
     }),
   ); // prettier-ignore
 
-/** The bytes of a request under an id, with the right token unless it names another. */
+/** Returns the bytes of a request with an id, and with the right token unless it names another one. */
 export function textOf(
   { operation, path, query, headers, body, isChunked }: Asked,
   id: string,
@@ -238,7 +240,7 @@ function chunked(bytes: Buffer): Buffer {
 
 const plain = fc.constantFrom('/health', '/v1/meta', '/v1/tenants', '/v1/tenants/fuzzed/subjects', '/nowhere', '/v1/tenants/%zz', '/v1/tenants/fuzzed/subjects/entity/fuzzed/snapshots/latest', '/v1/tenants/fuzzed/subjects/entity/fuzzed/export', '/v1/subjects/entity/fuzzed/snapshots/1'); // prettier-ignore
 
-/** Sends any request to any route. It has one sound answer. */
+/** Sends any request to any route. The answer must be one valid answer. */
 export async function requireOneSoundAnswer(
   target: Target,
   [one, at]: readonly [Asked, readonly number[]],
@@ -247,14 +249,14 @@ export async function requireOneSoundAnswer(
   const pieces = split(bytes, at);
   const answers = await exchange(target, pieces, ANSWERED_MS);
   answers.forEach((answer) => requireSoundTo([one], answer));
-  // What is refused before all of it was sent may have its connection closed before the answer is read.
+  // If a request is refused before it was sent completely, its connection may close before the client has read the answer.
   const isReadWhole = bytes.length < READ_AT_ONCE && (pieces.length === 1 || one.body === null);
   if (isReadWhole) expect(answers).toHaveLength(1);
   expect(answers.length).toBeLessThanOrEqual(1);
   return bytes.length;
 }
 
-/** Sends plain requests on one connection. All are answered, in their order. */
+/** Sends simple requests on one connection. All must be answered, in their order. */
 export async function requireAnswersInOrder(
   target: Target,
   [paths, at]: readonly [readonly string[], readonly number[]],

@@ -1,11 +1,11 @@
-/** A line as a shell would read it, of the little that examples need. */
+/** Parses a line like a shell, with the few features that the examples need. */
 export interface Line {
   words: readonly string[];
   inputFile: string | null;
   outputFile: string | null;
 }
 
-/** @throws Error for a line that does not call `iss` */
+/** @throws Error if the line does not call `iss` */
 export function readLine(line: string, kept: ReadonlyMap<string, string>): Line {
   const filled = line.replace(/\$([A-Z]+)/g, (_whole, name: string) => {
     const value = kept.get(name);

@@ -5,9 +5,9 @@ import { LIST_OPTIONS } from '../../src/output';
 import { usageOf } from '../../src/program';
 import { CALLER_OPTIONS, POLICY_OPTION } from '../../src/service/caller';
 
-/** A line and what it printed, on either output. */
+/** A line and its output on standard output and standard error. */
 export interface Shown {
-  /** The command that shows it; empty for none. */
+  /** The command whose section shows the line; empty if none does. */
   of: string;
   line: string;
   output: string;

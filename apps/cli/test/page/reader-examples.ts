@@ -4,7 +4,9 @@ import type { Example } from './examples';
 
 const SECRET: Example['blur'] = [[/whsec_\S+/, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=']];
 const LATENCY: Example['blur'] = [[/\d+ ms/g, '12 ms']];
-/** Names and keys of a log and of a witness are made with it. Places depend on the entries of audit records before. */
+/**
+ * The seed of the names and keys of a log and of a witness. Places depend on the preceding entries of audit records.
+ */
 export const LOG_PLACE: NonNullable<Example['blur']> = [
   [/(localhost\/\S+\/)[0-9a-f]{8}/g, '$11c55db5a'],
   [/(localhost\/\S+\+)[0-9a-f]{8}/g, '$156058f7e'],
@@ -14,7 +16,7 @@ export const LOG_PLACE: NonNullable<Example['blur']> = [
   [/\d+ entries/g, '9 entries'],
 ];
 
-/** The lender reads what the agency keeps, and is told; $INBOX is a receiver. */
+/** The lender reads the records of the agency, and gets its events. $INBOX is a receiver. */
 export const READER_EXAMPLES: readonly Example[] = [
   {
     line: 'iss share harbour lender --scopes latest,lineage,diff --until 2099-01-01 --purpose "Annual review"',
@@ -88,13 +90,13 @@ export const READER_EXAMPLES: readonly Example[] = [
   { line: 'iss unblock lender' },
 ];
 
-/** The lender lets the agency read whatever it keeps. */
+/** The lender shares all of its records with the agency. */
 async function shareAll(lender: IdentityState): Promise<void> {
   const scopes = ['read_latest' as const];
   await lender.tenant('lender').grants.create({ grantee_tenant_id: 'agency', subject_type: '*', scopes });
 }
 
-/** The lender demands a second human for grants on all subjects, and requests two. */
+/** The lender requires a second human for grants on all subjects, and requests two grants. */
 async function requestGrants(lender: IdentityState): Promise<void> {
   await lender.request('POST', '/v1/tenants', { body: { tenant_id: 'auditor', name: 'Auditor' } });
   await lender.request('PATCH', '/v1/tenants/lender', { body: { grant_confirmation: 'required' } });
@@ -103,7 +105,7 @@ async function requestGrants(lender: IdentityState): Promise<void> {
   }
 }
 
-/** The lender wants whoever runs these lines to read what it keeps. */
+/** The lender shares its records with the user who runs these lines. */
 async function inviteAgent(lender: IdentityState): Promise<void> {
   const path = '/v1/tenants/lender';
   const { items } = await lender.request<api.PrincipalPage>('GET', `${path}/principals`);
@@ -113,7 +115,7 @@ async function inviteAgent(lender: IdentityState): Promise<void> {
   }
 }
 
-/** Its one principal is let use the grants that it holds. */
+/** Its only principal may use the grants that it holds. */
 async function useGrants(lender: IdentityState): Promise<void> {
   const path = '/v1/tenants/lender/principals';
   const { items } = await lender.request<api.PrincipalPage>('GET', path);
@@ -123,7 +125,7 @@ async function useGrants(lender: IdentityState): Promise<void> {
   }
 }
 
-/** A line of the archive that the agency takes over. */
+/** A line of the archive that the agency imports. */
 function quarry(version: number, legalName: string): string {
   return JSON.stringify({
     envelope_version: 'entity_state_envelope_v1',
@@ -137,7 +139,7 @@ function quarry(version: number, legalName: string): string {
   });
 }
 
-/** A line of an archive: what a subject begins with, or would where its number were 1. */
+/** A line of an archive: the first version of a subject, if its number were 1. */
 export function firstVersion(subjectId: string, version: number): string {
   const line = { ...JSON.parse(quarry(version, subjectId)), snapshot_id: randomUUID() };
   return JSON.stringify({ ...line, subject: { subject_type: 'organization', subject_id: subjectId } });

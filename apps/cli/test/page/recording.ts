@@ -1,31 +1,34 @@
-/** A line as it was typed, and what it printed, with its colours. */
+/** A typed line and its output, with colours. */
 export interface Typed {
   line: string;
   output: string;
 }
 
-/** A terminal: characters in a line, lines that are seen at once. */
+/** The size of the terminal: characters per line, and visible lines. */
 const COLUMNS = 128;
 const ROWS = 34;
 const CHARACTER_WIDTH = 7.2;
 const LINE_HEIGHT = 17;
 const [LEFT, TOP] = [14, 40];
 
-/** In seconds: a character is typed, the answer comes, and is read, a little for each of its lines. */
+/** Times in seconds: to type a character, to wait for the answer, and to read each of its lines. */
 const [TYPED_S, ANSWERED_S, READ_S, READ_LINE_S, LAST_S] = [0.025, 0.25, 1.2, 0.16, 5];
 
 const HIDDEN = ['opacity:0', 'opacity:1'];
 
 const CLASSES: Readonly<Record<string, string>> = { 1: 'b', 2: 'd', 31: 'r', 32: 'g', 33: 'y', 36: 'c' };
 
-/** A row of the terminal, the moment at which it begins, and how many characters of it are typed one after the other. */
+/** A row of the terminal, the time at which it appears, and the number of its characters that are typed one by one. */
 interface Row {
   svg: string;
   atS: number;
   typed: number;
 }
 
-/** The lines as a terminal shows them, one after the other, as an SVG that moves; where motion is unwanted, its end. */
+/**
+ * Renders the lines one after another in a terminal, as an animated SVG. For readers who prefer no motion, the SVG
+ * shows the end.
+ */
 export function recordingOf(lines: readonly Typed[]): string {
   const rows: Row[] = [];
   let nowS = 0.5;
@@ -81,7 +84,7 @@ ${text.join('')}</g></g>
 `;
 }
 
-/** A line with colours as rows of the terminal, each as spans. */
+/** Splits a line with colours into rows of the terminal, each a list of spans. */
 function painted(line: string): string[] {
   const spans: { text: string; style: string }[] = [];
   let styles: string[] = [];

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 
-/** A little more than a day: some times are a day away from now. */
+/** A little more than a day, because some times are a day in the future. */
 const NEAR_MS = 86_460_000;
 const TODAY = '2026-02-01T10:00:00';
 
-/** Makes what differs from run to run the same: ids, hashes and signatures by their order, times of today, places of this run. */
+/**
+ * Replaces what differs between runs: ids, hashes and signatures by their order, times of today, and places of this
+ * run.
+ */
 export class Steady {
   private readonly ids = new Map<string, string>();
   private readonly hashes = new Map<string, string>();
 
-  /** `places` stand for texts of this run, as its address. */
+  /** `places` are replacements for texts of this run, such as its address. */
   constructor(private readonly places: readonly (readonly [string, string])[]) {}
 
   text(text: string): string {

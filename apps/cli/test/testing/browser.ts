@@ -1,4 +1,7 @@
-/** Does what a browser does with the addresses of the development issuer, as `user`: follows, keeps cookies, sends forms. */
+/**
+ * Visits the addresses of the development issuer like a browser, as `user`: follows redirects, keeps cookies, and sends
+ * forms.
+ */
 export async function signInAs(user: string, address: string): Promise<string> {
   const cookies = new Map<string, string>();
   let [url, body]: [URL, URLSearchParams | null] = [new URL(address), null];

@@ -2,10 +2,13 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { LONG_LIVED } from '../../../../tools/processes';
 
-/** Serves what a log shows, below the prefix `/log`. */
+/** Serves the files of a log below the prefix `/log`. */
 export interface LogServer {
   readonly url: string;
-  /** What is shown from now on. A checkpoint alone has no proof: 404. `read` returns other files below the prefix. */
+  /**
+   * Sets the checkpoint that the server shows from now on. If only a checkpoint is given, there is no proof, and the
+   * answer is 404. `read` returns other files below the prefix.
+   */
   show(shown: {
     checkpoint: string;
     consistency?: (from: number, to: number) => Promise<object>;

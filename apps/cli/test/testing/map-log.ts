@@ -2,11 +2,11 @@ import { formatEntryBundle, parseEntryBundlePath, parseTilePath, TILE_WIDTH } fr
 import type { MapOperator, Published } from '../../../../tools/testing/map-operator';
 import type { LogServer } from './log-server';
 
-/** What a mirror or the log itself serves differently. */
+/** Changes to the files that a mirror or the log itself serves. */
 export interface Served {
   /** The log index from which entries are public. */
   readonly startsAt?: number | null;
-  /** The entries, instead of those of the log. */
+  /** Entries to serve instead of those of the log. */
   readonly texts?: readonly string[];
 }
 

@@ -31,15 +31,15 @@ import { openLogIdentity } from '../../../webhook-worker/src/log/log-identity';
 import { bundleText } from '../../../../tools/testing/lineage-bundle.ts';
 import { ORIGIN } from '../../../../tools/testing/signed-log.ts';
 
-/** More than any test writes. */
+/** Larger than what any test writes. */
 const ALL = 100_000;
 
-/** A database whose log the worker's own code integrates and signs, and a superuser's hands in it. */
+/** A database whose log the worker's own code integrates and signs, with functions that act like a superuser. */
 export class RealLog {
   private constructor(
     readonly url: string,
     readonly vkey: string,
-    /** Stolen, in some tests. */
+    /** In some tests, this key is stolen. */
     readonly signingKey: string,
     private readonly superuser: Client,
     private readonly database: Database,
@@ -85,7 +85,7 @@ export class RealLog {
     this.kept = { digestsText, columnsOf, digests: await this.digests(digestsText) };
   }
 
-  /** Makes the rows again what they were when they were kept. Only tables that differ are written. */
+  /** Restores the remembered rows. Only tables that differ are written. */
   async restore(): Promise<void> {
     if (this.kept === undefined) throw new Error('nothing was kept');
     const { digestsText, columnsOf, digests } = this.kept;
@@ -115,7 +115,7 @@ export class RealLog {
     return rows;
   }
 
-  /** Hands a tenant over, as the service does when the offer is accepted. */
+  /** Transfers a tenant, like the service when an offer is accepted. */
   async transfer(tenantId: string, from: string, to: string): Promise<void> {
     const offers = new TransferOfferStore(this.database.sql);
     const offerId = randomUUID();
@@ -141,14 +141,14 @@ export class RealLog {
     }));
   }
 
-  /** Changes what a grant of acme gives, as the service does. */
+  /** Changes a grant of acme, like the service. */
   async changeGrant(grantId: string, scopes: readonly Scope[]): Promise<void> {
     const change = { scopes, expiresAt: undefined, purpose: undefined, reason: null };
     const owner = { tenantId: 'acme', principalId: 'oidc:p#alice', requestId: 'r' };
     await new GrantStore(this.database.sql).change(owner, grantId, change);
   }
 
-  /** What no trigger stops. */
+  /** Statements that no trigger prevents. */
   async tamper(text: string): Promise<void> {
     await this.superuser.query(`SET session_replication_role = replica; ${text}; RESET session_replication_role`);
   }
@@ -157,7 +157,7 @@ export class RealLog {
     await addLineage(this.superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, versions);
   }
 
-  /** Adds the version that an update makes of the newest one, as the service does. */
+  /** Adds the version that an update makes from the newest one, like the service. */
   async addUpdate(subjectId: string, ops: JsonValue): Promise<void> {
     const [base] = await this.query<{ key: string; id: string; version: number; hash: Buffer; envelope: string }>(
       `SELECT subject_key::text AS key, snapshot_id AS id, snapshot_version AS version, envelope_hash AS hash, envelope
@@ -194,7 +194,10 @@ export class RealLog {
     );
   }
 
-  /** Erases versions of a subject of acme, as the service does when two people decided it; logged when it is published. */
+  /**
+   * Erases versions of a subject of acme, like the service when two people have decided it. The erasure is logged when
+   * the log is published.
+   */
   async erase(subjectId: string, versions: readonly number[]): Promise<void> {
     for (const [text, ...values] of [
       [
@@ -210,7 +213,7 @@ export class RealLog {
     }
   }
 
-  /** Commits to the views of a subject's versions, as a gateway does. They are logged when it is published. */
+  /** Commits to the views of a subject's versions, like a gateway. They are logged when it is published. */
   async commitViews(subjectId: string): Promise<void> {
     const versions = await this.query<{ id: string; text: string; hash: string; previous: string | null }>(
       `SELECT snapshot_id AS id, envelope AS text, encode(envelope_hash, 'hex') AS hash, encode(prev_hash, 'hex') AS previous
@@ -224,7 +227,7 @@ export class RealLog {
     await new ViewStore(this.database.sql).commit(views);
   }
 
-  /** Integrates what waits, and signs. Gives the note, as it is served. */
+  /** Integrates all waiting facts, and signs a checkpoint. Returns the note as the service serves it. */
   async publish(grow = growTree): Promise<string> {
     const { sql } = this.database;
     const stores = {
@@ -251,25 +254,25 @@ export class RealLog {
     return this.checkpoint();
   }
 
-  /** Fills the change feeds with everything that is integrated. */
+  /** Adds all integrated entries to the change feeds. */
   async fillFeeds(): Promise<void> {
     const feeds = new FeedIntegrationStore(this.database.sql);
     for (let isMore = true; isMore;) isMore = (await feeds.feed())?.isMore ?? false;
   }
 
-  /** The note that is served. */
+  /** The note that the service serves. */
   async checkpoint(): Promise<string> {
     const newest = await new LogCheckpointStore(this.database.sql).newest();
     if (newest === null) throw new Error('nothing is published');
     return newest.note;
   }
 
-  /** As `/log/consistency` answers it. */
+  /** Returns the answer of `/log/consistency`. */
   async consistency(from: number, to: number): Promise<object> {
     return { from, to, proof: (await readConsistencyProof(from, to, this.read(to))).map(encodeBase64) };
   }
 
-  /** As the export with proofs answers it, of what is in the database now. */
+  /** Returns the export with proofs of the current database. */
   async bundle(subjectId: string): Promise<string> {
     const { sql } = this.database;
     const newest = await new LogCheckpointStore(sql).newest();
@@ -331,12 +334,15 @@ interface SnapshotRow {
   prev_hash: string | null;
   written_by: string | null;
   write_request_id: string | null;
-  /** Null where it was erased. */
+  /** Null if the version was erased. */
   envelope: string | null;
   erasure_id: string | null;
 }
 
-/** Two tenants with owners, two subjects, two grants, one of them revoked. Gives the first of its two checkpoints, of 7 entries. */
+/**
+ * Creates two tenants with owners, two subjects, and two grants, one of which is revoked. Returns the first of its two
+ * checkpoints, which has 7 entries.
+ */
 export async function inhabit(log: RealLog): Promise<string> {
   await log.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme'), ('beta', 'Beta')`);
   await log.query(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role, created_at)
@@ -345,7 +351,7 @@ export async function inhabit(log: RealLog): Promise<string> {
   // The audit trail is empty; records.int-spec.ts has one.
   const noRecords = 'DELETE FROM records_waiting; DELETE FROM audit_records';
   await log.tamper(noRecords);
-  // The others are as an earlier release wrote them.
+  // The other rows are as an earlier release wrote them.
   await log.tamper(`UPDATE snapshots SET written_by = 'oidc:p#alice', write_request_id = 'request-1'`);
   const first = await log.publish();
   await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../src/command';
 import { runCommand } from '../../src/run';
 import { settingsOf } from '../../src/settings';
 
-/** What a process of `iss` has, without one: what it prints and says is kept. */
+/** The context of a command of `iss` that runs without a process and records its output. */
 export function testContext(changes: Partial<CommandContext> = {}) {
   const printed: string[] = [];
   const complaints: string[] = [];
@@ -24,7 +24,7 @@ export function testContext(changes: Partial<CommandContext> = {}) {
   return { context, printed, complaints };
 }
 
-/** What `iss …` prints, says and exits with. */
+/** Runs `iss …`, and returns its output and exit code. */
 export async function iss(words: readonly string[], changes: Partial<CommandContext> = {}) {
   const { context, printed, complaints } = testContext(changes);
   const exitCode = await runCommand(words, context);

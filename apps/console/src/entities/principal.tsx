@@ -15,7 +15,7 @@ export function Who({ id }: { id: string }) {
   );
 }
 
-/** Returns a column of principals. `nobody` stands for an item without one. */
+/** Returns a column of principals. An item without a principal shows `nobody`. */
 export function whoColumn<T>(title: string, idOf: (item: T) => string | null, nobody = ''): Column<T> {
   return {
     title,

@@ -8,7 +8,7 @@ const SUBJECTS = 'GET /v1/tenants/{tenant_id}/subjects';
 const CHANGES = 'GET /v1/tenants/{tenant_id}/changes';
 const ACCESSIBLE = 'GET /v1/tenants/{tenant_id}/accessible-subjects';
 
-/** The element that has the focus, where none has it: the page. */
+/** Returns the element with the focus, or the page if none has it. */
 const focused = (): Element => document.activeElement ?? document.body;
 
 describe('the frame', () => {

@@ -10,14 +10,14 @@ const NONE = { items: [] };
 
 interface View {
   readonly view: string;
-  /** The operation that answers what the view shows. */
+  /** The operation whose answer the view shows. */
   readonly route: string;
   /** Words of the example. */
   readonly data: readonly (string | RegExp)[];
-  /** The words of the view without data, and the answer that makes it so. */
+  /** The words of the view without data, and the answer that leads to them. */
   readonly empty?: string;
   readonly none?: object;
-  /** The page shows the refusal beside the rest, and asks for the rest alone. */
+  /** The page shows the refusal beside the other content, and requests only the missing part again. */
   readonly stays?: boolean;
 }
 
@@ -244,7 +244,7 @@ describe.each(VIEWS.map((one) => [one.view, one.route, one] as const))('%s by %s
       const message = api.refuse(route, status);
       if (index === 0 || stays) await open(view);
       else await press('Try again');
-      // The log's keys are asked for without the client, and shown with the status alone.
+      // The page requests the log's keys without the client, and shows only the status of a failure.
       if (route === 'GET /log/keys') await see(`/log/keys: ${status}`);
       else await see(message, '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001');
     }

@@ -27,7 +27,7 @@ interface Document {
 
 /** One request that a page sent. */
 export interface Call {
-  /** As openapi.json names it: `GET /v1/tenants/{tenant_id}`. */
+  /** Named as in openapi.json: `GET /v1/tenants/{tenant_id}`. */
   readonly route: string;
   readonly method: string;
   readonly path: string;
@@ -35,7 +35,7 @@ export interface Call {
   readonly body: unknown;
 }
 
-/** Members that replace those of the example, or a function that makes the answer of the example. */
+/** Members that replace those of the example, or a function that turns the example's answer into another one. */
 type Change<T> = Partial<T> | ((example: T, call: Call) => unknown);
 type Reply = (operation: Operation, call: Call) => Response;
 
@@ -44,7 +44,7 @@ const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false })
 addFormats(ajv);
 ajv.addSchema(document, 'openapi');
 
-/** The operations, those with fewer parameters in their path first. */
+/** The operations, sorted by the number of parameters in their paths. */
 const OPERATIONS = Object.entries(document.paths)
   .flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
@@ -69,8 +69,8 @@ const pointerOf = (...tokens: readonly string[]): string =>
   tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /**
- * Answers the requests of a page with the examples of openapi.json. Each answer and each body that a page sends is held to its
- * schema; a request that openapi.json does not have is a fault.
+ * Answers the requests of a page with the examples of openapi.json. Each answer, and each body that a page sends, must
+ * match its schema. A request that openapi.json does not contain is a fault.
  */
 export class MockApi {
   readonly calls: Call[] = [];
@@ -79,7 +79,7 @@ export class MockApi {
   private isHungUp = false;
   private readonly streams: ReadableStreamDefaultController<Uint8Array>[] = [];
 
-  /** Changes what one operation answers. */
+  /** Changes the answer of one operation. */
   answer<T extends object>(route: string, change: Change<T>): void {
     this.reply(route, (operation, call) => {
       const { status, type, media } = exampleOf(operation);
@@ -90,13 +90,16 @@ export class MockApi {
     });
   }
 
-  /** The statuses of a route that refuse, of those that pages have to show. */
+  /** The refusal statuses of a route that pages must show. */
   refusals(route: string): number[] {
     const operation = OPERATIONS.find((one) => one.route === route)?.operation;
     return [403, 404, 429, 500].filter((status) => operation?.responses[String(status)] !== undefined);
   }
 
-  /** Lets one operation refuse, as openapi.json says that it may. Returns the message; `message` replaces that of the example. */
+  /**
+   * Makes one operation refuse, with a status that openapi.json allows. Returns the message. `message` replaces the
+   * message of the example.
+   */
   refuse(route: string, status: number, message?: string): string {
     const operation = OPERATIONS.find((one) => one.route === route)?.operation;
     const name = operation?.responses[String(status)]?.$ref?.split('/').at(-1);
@@ -110,36 +113,36 @@ export class MockApi {
     return body.error.message;
   }
 
-  /** Lets one operation answer as somebody between the page and the service would. */
+  /** Makes one operation answer like a proxy between the page and the service. */
   reply(route: string, reply: Reply): void {
     if (!OPERATIONS.some((one) => one.route === route)) throw new Error(`openapi.json has no ${route}.`);
     this.replies.set(route, reply);
   }
 
-  /** Lets one operation answer its example again. */
+  /** Makes one operation answer with its example again. */
   restore(route: string): void {
     this.replies.delete(route);
   }
 
-  /** What was sent to change something: the route, its path and its body. */
+  /** The requests that changed something: the route, its path and its body. */
   sent(): readonly (readonly [method: string, path: string, body?: unknown])[] {
     return this.calls
       .filter(({ method }) => method !== 'GET')
       .map(({ method, path, body }) => (body === undefined ? [method, path] : [method, path, body]));
   }
 
-  /** The queries that were sent to an operation, in their order. */
+  /** The queries of the requests to an operation, in their order. */
   asked(route: string): readonly Readonly<Record<string, string>>[] {
     return this.calls.filter((call) => call.route === route).map(({ query }) => query);
   }
 
-  /** Tells a change to the pages that follow the feed. */
+  /** Sends a change to the pages that follow the feed. */
   tell(change: { readonly log_index: number }): void {
     const event = `id: ${change.log_index}\ndata: ${JSON.stringify(change)}\n\n`;
     for (const stream of this.streams) stream.enqueue(new TextEncoder().encode(event));
   }
 
-  /** Breaks the streams of the feed; no stream opens until the next call. */
+  /** Breaks the streams of the feed. No stream opens until the next call. */
   hangUp(isHungUp = true): void {
     this.isHungUp = isHungUp;
     for (const stream of this.streams.splice(0)) stream.error(new TypeError('terminated'));
@@ -222,7 +225,7 @@ export class MockApi {
   }
 }
 
-/** What an operation answers when it succeeds: of the type that was asked for, or the first. */
+/** Returns the answer of an operation when it succeeds, in the requested media type or the first one. */
 function exampleOf({ responses }: Operation, accept = ''): { status: string; type: string; media: Media } {
   const [status = '', answer] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
   const content = Object.entries(answer?.content ?? {});

@@ -1,4 +1,4 @@
-/** What a page measures: jsdom lays nothing out. */
+/** Provides the measurements of a page, because jsdom computes no layout. */
 const WIDTH = 1_000;
 const HEIGHT = 2_000;
 const ROW_HEIGHT = 40;
@@ -27,23 +27,23 @@ class Observer<Entry> {
   disconnect(): void {}
 }
 
-/** Every element has its size from the beginning. */
+/** Every element has its size from the start. */
 class ImmediateResizeObserver extends Observer<{ target: Element }> {
   observe(target: Element): void {
     this.say({ target });
   }
 }
 
-/** Every element is in sight. */
+/** Every element counts as visible. */
 class ImmediateIntersectionObserver extends Observer<{ target: Element; isIntersecting: boolean }> {
   observe(target: Element): void {
     this.say({ target, isIntersecting: true });
   }
 }
 
-/** The texts that a page copied, the newest last. */
+/** The texts that a page copied, newest last. */
 export const copied: string[] = [];
-/** The files that a page handed to the browser's downloads, the newest last. */
+/** The files that a page offered as downloads, newest last. */
 export const downloads: { readonly name: string; readonly blob: Blob }[] = [];
 
 let lastBlob = new Blob();

@@ -1,2 +1,2 @@
-/** The address that the build gives to the worker. */
+/** The address that the build assigns to the worker. */
 export default '/console/assets/draft.worker.js';

@@ -17,7 +17,7 @@ export { copied, downloads } from './dom.ts';
 export { drawn } from './uplot.ts';
 export { checkpoints, fireEvent, screen, waitFor, within };
 
-/** Somebody who has signed in, without an issuer. */
+/** A signed-in user, without an issuer. */
 class SessionOfTest extends Session {
   private current: SessionState = 'signed_in';
   private readonly told = new Set<() => void>();
@@ -82,7 +82,7 @@ beforeEach(() => {
 afterEach(() => {
   cleanup();
   jest.restoreAllMocks();
-  // A page that says an error to its console has a fault, as one that asks for something unknown.
+  // A page that logs an error to the console has a fault, and so has one that requests something unknown.
   expect([...said.splice(0), ...api.faults]).toEqual([]);
 });
 
@@ -101,7 +101,7 @@ export async function open(view: string): Promise<void> {
   await waitFor(() => expect(router.state.status).toBe('idle'));
 }
 
-/** Gives the caller another role in its tenant. */
+/** Changes the role of the caller in its tenant. */
 export function actAs(role: types.TenantOfMember['role'], tenancyRole: 'member' | 'account_admin' = 'member'): void {
   const roles = { role, api_functional_role: role, tenancy_role: tenancyRole } as const;
   api.answer<{ items: object[] }>('GET /v1/tenants', (page) => ({
@@ -111,7 +111,7 @@ export function actAs(role: types.TenantOfMember['role'], tenancyRole: 'member' 
   api.answer('GET /v1/tenants/{tenant_id}', roles);
 }
 
-/** Says whether the caller may use what others share with its tenant. */
+/** Sets whether the caller may use grants to its tenant. */
 export function letUseGrants(isAllowed: boolean): void {
   answerItem('GET /v1/tenants/{tenant_id}/principals', { allow_counterparty_access: isAllowed });
 }
@@ -124,18 +124,18 @@ export function answerItem(route: string, changes: object): void {
   }));
 }
 
-/** Goes to another view on the same page. */
+/** Opens another view on the same page. */
 export async function go(view: string): Promise<void> {
   router.history.push(`/console${view}`);
   await waitFor(() => expect(router.state.status).toBe('idle'));
 }
 
-/** The address behind `/console`. */
+/** The part of the address after `/console`. */
 export function address(): string {
   return router.state.location.href.replace('/console', '');
 }
 
-/** Text as it is read: times are those of machines, which no zone changes. */
+/** Text as a reader sees it. Times are in UTC, so the time zone does not change them. */
 export function textOf(element: Element = document.body): string {
   if (element.tagName === 'TIME') return element.getAttribute('datetime') ?? '';
   if (element.matches('.visually-hidden, .cellTitle, style')) return '';
@@ -170,7 +170,7 @@ export function shown(element?: Element): string {
   return plain(textOf(element));
 }
 
-/** The rows of a table by its name, without its head: the text of each cell. */
+/** Returns the rows of a table with this name, without its head: the text of each cell. */
 export function rows(name: string): string[][] {
   const tables = [...document.querySelectorAll('table, [role=table]')];
   const table = tables.find((one) => nameOf(one).startsWith(name));
@@ -186,7 +186,7 @@ function nameOf(element: Element): string {
   return element.querySelector('caption')?.textContent ?? element.getAttribute('aria-label') ?? '';
 }
 
-/** The controls of a kind that can be seen, by their names. */
+/** The names of the visible controls of a kind. */
 function named(selector: string, place: ParentNode): [name: string, element: HTMLElement][] {
   return [...place.querySelectorAll<HTMLElement>(selector)].map((element) => [
     plain(element.getAttribute('aria-label') ?? textOf(element)),
@@ -194,17 +194,17 @@ function named(selector: string, place: ParentNode): [name: string, element: HTM
   ]);
 }
 
-/** The dialog that is open, or else the page. */
+/** The open dialog, or the page if none is open. */
 function front(): ParentNode {
   return [...document.querySelectorAll('[role=dialog], [role=alertdialog]')].at(-1) ?? document;
 }
 
-/** The names of the buttons, in front. */
+/** The names of the buttons in the dialog or page in front. */
 export function buttons(): string[] {
   return named('button', front()).map(([name]) => name);
 }
 
-/** Waits for a button or a link in front by its name, and presses it. */
+/** Waits for a button or a link with this name in front, and presses it. */
 export async function press(name: string | RegExp): Promise<void> {
   const element = await waitFor(() => {
     const all = named('button, a, summary', front());
@@ -215,7 +215,7 @@ export async function press(name: string | RegExp): Promise<void> {
   fireEvent.click(element);
 }
 
-/** Waits for a field in front by its label. */
+/** Waits for a field with this label in front. */
 export async function field(label: string | RegExp): Promise<HTMLInputElement> {
   return waitFor(() => {
     const found = [...front().querySelectorAll<HTMLInputElement>('input, textarea, select, output')].find((control) =>
@@ -228,17 +228,17 @@ export async function field(label: string | RegExp): Promise<HTMLInputElement> {
   });
 }
 
-/** Types into a field, or chooses of a list. */
+/** Types into a field, or chooses from a list. */
 export async function fill(label: string | RegExp, value: string): Promise<void> {
   fireEvent.change(await field(label), { target: { value } });
 }
 
-/** Checks a box, or takes its mark away. */
+/** Sets or clears a check box. */
 export async function check(label: string | RegExp): Promise<void> {
   fireEvent.click(await field(label));
 }
 
-/** Waits until these requests were sent to change something, and no others. */
+/** Waits until exactly these changing requests were sent. */
 export async function sends(...expected: ReturnType<MockApi['sent']>): Promise<void> {
   await waitFor(() => expect(api.sent()).toEqual(expected));
 }

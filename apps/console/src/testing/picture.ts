@@ -1,2 +1,2 @@
-/** Stands for a picture: its address. */
+/** Replaces a picture in tests by its address. */
 export default '/console/assets/picture.svg';

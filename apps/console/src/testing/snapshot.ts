@@ -35,7 +35,7 @@ export function snapshotOf(version: number, content: JsonObject = {}, prevHash: 
   };
 }
 
-/** The same without its content, as lists have it. */
+/** Makes the same version without its content, as lists contain it. */
 export function headerOf({ envelope: _, ...header }: ReturnType<typeof snapshotOf>) {
   return header;
 }

@@ -1,9 +1,9 @@
 import type { TrustStore } from '@identity-state/client';
 
-/** The checkpoints that the browser keeps, in memory. */
+/** Keeps the browser's checkpoints in memory. */
 export const checkpoints = new Map<string, string>();
 
-/** Stands for the store in IndexedDB, which jsdom does not have. */
+/** Replaces the store in IndexedDB, which jsdom does not have. */
 export class IndexedDbTrustStore implements TrustStore {
   async read(origin: string): Promise<string | undefined> {
     return checkpoints.get(origin);

@@ -3,10 +3,10 @@ interface Drawn {
   readonly data: readonly (readonly (number | null)[])[];
 }
 
-/** The plots that were drawn, the newest last. */
+/** The plots that were drawn, newest last. */
 export const drawn: Drawn[] = [];
 
-/** Stands for uPlot, which draws on a canvas; jsdom has none. */
+/** Replaces uPlot, which draws on a canvas. jsdom has no canvas. */
 export default class Plot {
   static readonly paths = { bars: () => () => null };
 

@@ -5,7 +5,7 @@ import styles from './ui.module.css';
 
 const SHOWN_MS = 2_000;
 
-/** An image, since not every font has such a character. */
+/** This is an image, because not every font has such a character. */
 function CopyIcon() {
   return (
     <svg

@@ -6,8 +6,8 @@ export const started: { product?: StartedService } = ((
   globalThis as { issConsoleTests?: { product?: StartedService } }
 ).issConsoleTests ??= {});
 
-/** Jest's `globalSetup`: one product as `npm start` opens it, with its whole world, for all suites of the console; `scene.ts` finds it.
- * They share its few users, and so their rates. */
+/** Jest's `globalSetup`: starts one product with the whole world of `npm start`, for all suites of the console. `scene.ts` finds it.
+ * The suites share its few users, and so their rate limits. */
 export default async function globalSetup(): Promise<void> {
   await startServices();
   const product = await startService({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Scene } from './scene.ts';
 
-/** A tenant and a subject of a suite’s own, with a history in which values change, come, go and move. */
+/** Creates a tenant and a subject for a suite, with a history in which values change, appear, disappear and move. */
 export async function subjectWith(scene: Scene, user: string, versions: number) {
   const mark = randomUUID().slice(0, 8);
   const tenantId = `t-${mark}`;

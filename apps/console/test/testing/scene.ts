@@ -6,24 +6,24 @@ import type { Run, RunStatus } from '../../../../tools/dev/data-folder.ts';
 import { mintToken } from '../../../../tools/dev/identity-provider.ts';
 import { BROWSERS, findBrowser } from '../../../../tools/testing/browser.ts';
 
-/** What the API answers: tests look into it. */
+/** The answers of the API, which tests inspect. */
 type Json = ReturnType<typeof JSON.parse>;
 
-/** A browser beside the running product, whose world is the one of `npm start` (tools/dev/seed.ts). */
+/** A browser beside the running product with the world of `npm start` (tools/dev/seed.ts). */
 export interface Scene {
   readonly baseUrl: string;
   readonly browser: Browser;
-  /** A page of the console on which `user` has signed in at the issuer, at a view: `/t/acme/subjects`. */
+  /** Opens a page of the console on which `user` has signed in, at a view: `/t/acme/subjects`. */
   open(user: string, view: string, options?: BrowserContextOptions): Promise<Page>;
-  /** A page of the console on which nobody has signed in. */
+  /** Opens a page of the console on which nobody has signed in. */
   visit(view: string, options?: BrowserContextOptions): Promise<Page>;
-  /** Another view on the same page, as a click on a link would: the sign-in stays. */
+  /** Opens another view on the same page, like a click on a link. The user stays signed in. */
   go(page: Page, view: string): Promise<void>;
-  /** A request of the API as this user. */
+  /** Sends a request to the API as this user. */
   api(user: string, method: string, path: string, body?: unknown): Promise<{ status: number; body: Json }>;
-  /** This user's token, for requests that `api` does not make. */
+  /** Returns the token of this user, for requests that `api` does not send. */
   token(user: string): Promise<string>;
-  /** What pages said that nobody expects: scripts refused by the policy, errors, uncaught exceptions. Forgets it. */
+  /** Unexpected messages of pages: scripts that the policy refused, errors, and uncaught exceptions. Forgets it. */
   faults(): string[];
 }
 
@@ -37,7 +37,9 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** A suite of the console, `describe` with a browser; skipped with a line where there is no Chromium. */
+/**
+ * Declares a suite of the console: `describe` with a browser. Without Chromium, it prints a line and skips the suite.
+ */
 export function withConsole(name: string, body: (scene: Scene) => void): void {
   if (executablePath === undefined) {
     process.stdout.write(`Skipped: no ${BROWSERS.join(', ')} on the PATH to open /console with.\n`);
@@ -78,7 +80,7 @@ export function withConsole(name: string, body: (scene: Scene) => void): void {
         const page = await context.newPage();
         page.on('pageerror', (error) => faults.push(String(error)));
         page.on('console', (message) => {
-          // What the API refuses is shown on the page, and the browser's own line about it is no fault of the page.
+          // The page itself shows a refusal of the API. The browser's own message about it is not a fault of the page.
           const isAnswer = message.text().startsWith('Failed to load resource');
           if (message.type() === 'error' && !isAnswer) faults.push(message.text());
         });
@@ -117,7 +119,7 @@ export async function signInAtIssuer(page: Page, user: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** What axe finds (WCAG 2.2 AA), a line each: the rule and where. */
+/** Returns the findings of axe (WCAG 2.2 AA), one per line: the rule and the place. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Scene } from './scene.ts';
 
-/** Owns the tenants of the suites that ask: nobody of the world, whose tenants other suites look at. */
+/**
+ * Owns the tenants of the suites that need one. It is not in the world, because other suites look at the tenants of the
+ * world.
+ */
 export const OWNER = 'olga';
 
-/** A tenant of this suite's own, of which `OWNER` is the owner. */
+/** Creates a tenant for this suite, owned by `OWNER`. */
 export async function makeTenant(scene: Scene): Promise<string> {
   const tenantId = `console-${randomUUID()}`;
   const { status } = await scene.api(OWNER, 'POST', '/v1/tenants', {
@@ -24,7 +27,7 @@ export interface EnvelopeChanges {
   attributePaths?: unknown;
 }
 
-/** A version as its writer has it. Ids of subjects are the service's own: each suite has others. */
+/** A version as its writer sends it. Ids of subjects are global, so each suite uses others. */
 export function envelope(
   subjectId: string,
   { version = 1, type = 'organization', generatedAt, attributes, evidence = [], attributePaths }: EnvelopeChanges = {},
@@ -43,7 +46,7 @@ export function envelope(
   };
 }
 
-/** Writes versions as `OWNER`; each must be stored. */
+/** Writes versions as `OWNER`. The service must store each of them. */
 export async function write(scene: Scene, tenantId: string, ...envelopes: Record<string, unknown>[]): Promise<void> {
   for (const one of envelopes) {
     const { status, body } = await scene.api(OWNER, 'POST', `/v1/tenants/${tenantId}/entity-states`, one);

@@ -31,7 +31,7 @@ export class PackThreads {
   async hashesOf(pack: Buffer, texts: readonly SealedText[]): Promise<(Buffer | null)[]> {
     const orders = partsOf(texts, ({ length }) => length, ORDER).map((part) => {
       const [start, last] = [part[0]?.offset ?? 0, part.at(-1)];
-      // A copy, because a thread gets the whole memory that a part of a buffer is in.
+      // The bytes are copied, because a thread that gets a part of a buffer gets the whole buffer.
       const bytes = new Uint8Array(pack.subarray(start, last && last.offset + last.length));
       const moved = part.map(({ offset, length, secret }) => ({ offset: offset - start, length, secret }));
       return this.run({ work: 'verify', bytes, texts: moved }, bytes.length);

@@ -31,7 +31,7 @@ const FEW = 8;
 export interface MapKeys extends MapIdentity {
   /** Computes the key for a number of a stream; 32 bytes. It takes some 0.3 ms. */
   keyOf(stream: string, number: number): Uint8Array;
-  /** Returns the keys of these places, in their order. Prepared ones cost nothing. */
+  /** Returns the keys of these places, in their order. Keys that were prepared cost nothing. */
   keysOf(places: readonly NumberedPlace[]): Promise<Uint8Array[]>;
   /** Computes keys that will probably be needed next, and forgets those that were prepared before. */
   prepare(places: readonly NumberedPlace[]): Promise<void>;

@@ -2075,7 +2075,7 @@ export type Snapshot = SnapshotHeader & {
   disclosed_paths?: Array<string>;
   /** In lists and exports, if `partial`: false if the shown part equals that of the previous version. */
   changed?: boolean;
-  /** Present only if `partial`: the view, by which the log proves the shown part without the hidden values. */
+  /** Present only if `partial`. The view and the log prove the shown part without the hidden values. */
   view?: View;
   /** The result of the verification. Absent with `verify=none`. */
   verification?: Verification;

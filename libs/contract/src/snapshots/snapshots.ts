@@ -138,7 +138,7 @@ export const Snapshot = view('Snapshot', {
     .optional()
     .described('In lists and exports, if `partial`: false if the shown part equals that of the previous version.'),
   view: View.optional().described(
-    'Present only if `partial`: the view, by which the log proves the shown part without the hidden values.',
+    'Present only if `partial`. The view and the log prove the shown part without the hidden values.',
   ),
   verification: Verification.optional().described(VERIFICATION),
 });

@@ -29,7 +29,10 @@ export interface SearchTerms {
   identifiers: readonly IdentifierTerm[];
 }
 
-/** The number of identifiers of a subject that can be found. Further ones, sorted by scheme, cannot. */
+/**
+ * The number of identifiers of a subject that can be found. Identifiers beyond it, in the order of their schemes,
+ * cannot be found.
+ */
 export const MAX_IDENTIFIERS = 64;
 /** Characters of a folded scheme and of a folded value. A longer identifier cannot be found. */
 export const MAX_SCHEME = 64;

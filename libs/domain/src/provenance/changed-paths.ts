@@ -23,8 +23,8 @@ const WHOLE: Changed = { members: new Map() };
 
 /**
  * Returns the JSON Pointers of the attributes that differ between two versions, sorted. An array counts as one value,
- * because its indexes may move. At most {@link MAX_PATHS} paths with {@link MAX_CHANGED_PATHS_BYTES} are returned. Where
- * more values changed, a path of their common parent stands for them; it ends in `~`.
+ * because its indexes may move. At most {@link MAX_PATHS} paths with {@link MAX_CHANGED_PATHS_BYTES} are returned. If
+ * more values changed, the path of their common parent replaces theirs, and ends in `~`.
  */
 export function changesBetween(base: JsonValue, next: JsonValue): string[] {
   const changed = changesOf(attributesOf(base), attributesOf(next));
@@ -76,8 +76,8 @@ function changesOf(before: Found, after: Found): Changed | null {
 }
 
 /**
- * Returns changed paths as a reader is shown them: those that `visible` covers, and where a path stands for values below
- * it, the visible paths there. Null if everything may have changed.
+ * Returns the changed paths that a reader may see: those that `visible` covers. If a path replaces those of values
+ * below it, these are the visible paths below it. Null if everything may have changed.
  */
 export function shownChanges(stored: readonly string[] | null, visible: Visible): readonly string[] | null {
   if (stored === null) return null;

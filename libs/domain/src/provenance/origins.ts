@@ -14,7 +14,7 @@ export interface KnownOrigins {
 export const FIRST_ORIGIN: LeafOrigin = { sinceVersion: 1, isCarried: false };
 
 /**
- * Encodes origins as runs of equal ones. A run is two varints (LEB128): its length, and twice the version plus one if
+ * Encodes origins as runs of equal origins. A run is two varints (LEB128): its length, and twice the version plus one if
  * it is carried. Most leaves change together or never, so that a change takes only a few bytes.
  */
 export function encodeOrigins(origins: readonly LeafOrigin[]): Uint8Array {

@@ -7,7 +7,7 @@ interface Task extends Queued<Task> {
 
 /** The number of owners whose debts are remembered. If there are more, the oldest debt is forgiven. */
 const MAX_DEBTORS = 1_000;
-/** An owner that causes the failure again within this time owes twice as much as last time, up to `MAX_DEBT`. */
+/** If an owner causes the failure again within this time, its debt is twice the last one, up to `MAX_DEBT`. */
 const REPEATED_MS = 60_000;
 const MAX_DEBT = 100_000;
 

@@ -101,7 +101,7 @@ export class SqlFiles {
   }
 }
 
-/** Splits the arguments in the parentheses at this place. One in braces may contain commas. */
+/** Splits the arguments in the parentheses at this place. An argument in braces may contain commas. */
 function argumentsAt(text: string, start: number): { values: string[]; end: number } {
   const values = [''];
   let depth = 0;

@@ -43,8 +43,8 @@ export const LIMITS = {
   /** The maximum wait for a batch's next line, which sets its minimum rate. A whole request may wait as long. */
   batchLineMs: { variable: 'BATCH_LINE_TIMEOUT_MS', min: 10, max: 600_000, default: 30_000 },
   /**
-   * Grants of one request: a body has room for this many texts of a kilobyte, and they are created within a second or
-   * two.
+   * The number of grants in one request. A body has room for so many grants of a kilobyte each, and the service creates
+   * them within two seconds.
    */
   grantBatch: { variable: 'GRANT_BATCH_MAX', min: 1, max: 10_000, default: 1000 },
 } as const satisfies Readonly<Record<string, Bound>>;

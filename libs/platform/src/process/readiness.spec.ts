@@ -1,6 +1,6 @@
 import { databaseChecks, inStep, reachable, sharedChecks, Unfit } from './readiness';
 
-/** Checks whose number, clock and end are in the test's hands. */
+/** Checks whose number, clock and end the test controls. */
 function watched(patienceMs = 10_000, unseen: number | 'nothing' = -1) {
   const world = { nowMs: 0, made: 0, end: (): void => undefined };
   const ask = sharedChecks(

@@ -208,7 +208,7 @@ describe('keys', () => {
   test('two keys of one name and key ID are told apart by nobody', async () => {
     const twin = { key: { ...enoch.key, name: 'PeterNeumann', keyId: 0xc74f20a3 }, verify: enoch.verify };
     expect(await refusalOf(openNote(`${TEXT}\n${PETER_LINE}`, [peter, twin]))).toBe('ambiguous_key');
-    // One that is given twice is one.
+    // A line that is given twice counts once.
     expect(names((await openNote(`${TEXT}\n${PETER_LINE}`, [peter, createVerifier(PETER)])).verified)).toHaveLength(1);
   });
 

@@ -57,7 +57,8 @@ test('a proof goes through its text and verifies, offline', async () => {
   expect(verified.cosignatures.map(({ witness }) => witness.name)).toEqual(['w']);
 });
 
-// transparency-dev/formats (Apache-2.0), proof/tlog_proof_test.go: the order of the lines, extra data or none, no hashes.
+// transparency-dev/formats (Apache-2.0), proof/tlog_proof_test.go: the order of the lines, with and without extra data,
+// and without hashes.
 test('without extra data, without hashes', () => {
   for (const extra of [null, new Uint8Array(0), Uint8Array.of(0, 255)]) {
     for (const inclusion of [[], proof.inclusion]) {

@@ -165,7 +165,7 @@ describe('a tree in tiles', () => {
         const nodeOf = nodesIn(held.map((tile) => ({ ...tile, hashes: tiles.get(tile.level, tile.index)! })));
         const together = inclusionProofs(around, size, nodeOf).map(hex);
         expect(together).toEqual(around.map((one) => hex(tree.path(one, 0, size))));
-        // Each tile once, and none that this tree does not have.
+        // Each tile appears once, and only if this tree has it.
         expect(new Set(held.map(({ level, index: at }) => `${level}/${at}`)).size).toBe(held.length);
         expect(held.every(({ width }) => width >= 1 && width <= 256)).toBe(true);
         if (index > 0) expect(hex(await readConsistencyProof(index, size, read))).toBe(hex(tree.proof(index, size)));

@@ -25,7 +25,7 @@ import { refusal, refusalOf } from '../testing/refusal';
 import { IS_FULL } from '../../../../tools/testing/runs';
 
 const LARGEST = IS_FULL ? 300 : 70;
-/** The size up to which all wrong proofs are tried. */
+/** Up to this size, the tests try all wrong proofs. */
 const MOST = IS_FULL ? 24 : 12;
 const tree = naiveTree(LARGEST);
 const roots = Array.from({ length: LARGEST + 1 }, (_, size) => tree.root(0, size));
@@ -34,14 +34,14 @@ const readTree: HashReader = (nodes) =>
   Promise.resolve(nodes.map(({ level, index }) => tree.root(index * 2 ** level, (index + 1) * 2 ** level)));
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Of thousands in a test, so without Jest's own bookkeeping. */
+/** A test calls this thousands of times, so it avoids Jest's bookkeeping. */
 function mustRefuse(verify: () => void): void {
   const code = refusal(verify);
   if (code !== 'proof_refused') throw new Error(`It was refused as ${code}.`);
 }
 
 describe('hashes', () => {
-  // transparency-dev/merkle (Apache-2.0), rfc6962/rfc6962_test.go: the vectors of Certificate Transparency's tests.
+  // The vectors of Certificate Transparency's tests: transparency-dev/merkle (Apache-2.0), rfc6962/rfc6962_test.go.
   test('of the empty tree, an empty leaf, a leaf', () => {
     expect(hex(emptyRoot())).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     expect(hex(leafHash(''))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d');
@@ -162,7 +162,7 @@ describe('inclusion', () => {
     for (let size = 1; size <= LARGEST; size++) {
       for (let index = 0; index < size; index++) {
         const proof = await readInclusionProof(index, size, readTree);
-        // Compared by reference first: the naive tree hands out each hash once.
+        // The hashes are compared by reference first, because the naive tree returns each hash once.
         const expected = tree.path(index, 0, size);
         if (proof.length !== expected.length || proof.some((hash, at) => !expected[at]!.equals(hash))) {
           throw new Error(`The proof of leaf ${index} of ${size} is not RFC 6962's.`);
@@ -340,7 +340,8 @@ describe('consistency', () => {
   });
 });
 
-// Of a tree whose leaves are all the same, each perfect subtree of a height has one hash: its 2^50 leaves need not be there.
+// If all leaves of a tree are equal, all perfect subtrees of the same height have the same hash, so a tree of 2^50
+// leaves needs no storage.
 const levels = [createHash('sha256').update('same').digest()];
 for (let level = 1; level <= 53; level++) levels.push(Buffer.from(nodeHash(levels[level - 1]!, levels[level - 1]!)));
 

@@ -55,7 +55,7 @@ async function request(
 }
 
 describe('requests', () => {
-  // The example of C2SP tlog-witness; its second signature is of another key.
+  // The example of C2SP tlog-witness. Its second signature is by another key.
   const EXAMPLE = `old 20852014
 PlRNCrwHpqhGrupue0L7gxbjbMiKA9temvuZZDDpkaw=
 jrJZDmY8Y7SyJE0MWLpLozkIVMSMZcD5kvuKxPC3swk=
@@ -180,7 +180,7 @@ describe('what it answers', () => {
     expect(await decide(0, head(9), [], head(7))).toEqual({ status: 409, size: 7 });
     expect(await decide(7, head(9), await proofOf(7, 9), null)).toEqual({ status: 409, size: 0 });
     expect(await decide(6, head(9, otherLeaves), [leaves[0]!], head(7))).toEqual({ status: 409, size: 7 });
-    // An older checkpoint than the one it has.
+    // The checkpoint is older than the one that the witness has.
     expect(await decide(3, head(5), await proofOf(3, 5), head(7))).toEqual({ status: 409, size: 7 });
   });
 
@@ -206,7 +206,7 @@ describe('what it answers', () => {
         let last: TreeHead | null = null;
         const cosigned: TreeHead[] = [];
         for (const { oldSize: asked, size, forked, proof } of steps) {
-          // -1: as the log knows it.
+          // -1 means the size that the log knows.
           const oldSize: number = asked < 0 ? (last?.size ?? 0) : asked;
           const tree = head(size, forked ? otherLeaves : leaves);
           const right = oldSize <= size ? await proofOf(oldSize, size) : [];
@@ -221,7 +221,7 @@ describe('what it answers', () => {
           last = tree;
           cosigned.push(tree);
         }
-        // Of one history, all of them: a naive comparison with the two that there are.
+        // Both checkpoints are from one history, which is compared with the two existing checkpoints.
         const isOf = (of: readonly Uint8Array[]): boolean =>
           cosigned.every(({ size, root }) => encodeBase64(root) === encodeBase64(rootOfLeaves(of.slice(0, size))));
         expect(isOf(leaves) || isOf(otherLeaves)).toBe(true);

@@ -22,7 +22,9 @@ interface Share {
 
 /** A window may be long. After this time, a higher limit that an operator has set takes effect. */
 const ASK_AGAIN_MS = 60_000;
-/** About 20 MB at most. A caller that is forgotten loses the rest of its share and never gains. */
+/**
+ * About 20 MB at most. If a caller is forgotten, it loses the rest of its share, so it never gets more than its limit.
+ */
 const MAX_PRINCIPALS = 100_000;
 
 /**

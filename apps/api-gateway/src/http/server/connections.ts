@@ -77,8 +77,8 @@ interface Unread {
   /** Bytes that the peer had taken at the last check. */
   taken: number;
   /**
-   * Start of the peer's current time limit: the bytes it had taken, and the time. A new limit starts after {@link
-   * LEAST_BYTES}.
+   * Start of the peer's current time limit: the bytes it had taken, and the time. A new limit starts each time that the
+   * peer has taken {@link LEAST_BYTES} more.
    */
   from: number;
   since: number;

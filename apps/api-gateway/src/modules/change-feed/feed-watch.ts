@@ -10,7 +10,7 @@ import { HeldPlaces } from '../../access/held-places';
 const LOOK_MS = 100;
 /** How many requests and streams of a gateway may follow feeds. Each costs little more than its connection. */
 export const MAX_FOLLOWERS = 1_000;
-/** How many one principal may have: one for each process that it runs, and some more. */
+/** How many of them one principal may have: one for each process that it runs, and some more. */
 export const MAX_FOLLOWERS_PER_PRINCIPAL = 20;
 
 interface Waiting extends FeedPlace {

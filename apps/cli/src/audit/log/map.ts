@@ -138,7 +138,7 @@ class MapRoot {
     return this.last === undefined ? sha256() : this.close(this.last.hash, -1);
   }
 
-  /** Joins the last subtree with the earlier ones from which it differs only after this bit. */
+  /** Joins the last subtree with the earlier subtrees from which it differs only after this bit. */
   private close(hash: Buffer, bit: number): Buffer {
     let joined = hash;
     for (let left = this.open.at(-1); left !== undefined && left.bit > bit; left = this.open.at(-1)) {

@@ -2,7 +2,7 @@ import type { JsonObject } from '@iss/domain/pure';
 import { comparisonOf } from './comparison.ts';
 
 const compared = (before: JsonObject, after: JsonObject) => comparisonOf({ attributes: before }, { attributes: after });
-/** Both sides beside each other, with the number of the change. */
+/** Returns both sides of each change, with its number. */
 const pairs = (before: JsonObject, after: JsonObject): string[] => {
   const { left, right, changeOf } = compared(before, after);
   const lines = right.split('\n');

@@ -1,6 +1,6 @@
 import { common, kindOf, otherPlace, rowsOf } from './sides.tsx';
 
-/** So many lines that did not change, around changes. */
+/** Returns this number of unchanged lines around changes. */
 const lines = (...changes: readonly number[]): Int32Array => Int32Array.from(changes);
 const same = (count: number): number[] => Array.from({ length: count }, () => -1);
 const shapes = (changeOf: Int32Array, unfolded: readonly number[] = []): string[] =>

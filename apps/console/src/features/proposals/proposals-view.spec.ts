@@ -104,7 +104,7 @@ describe('a new proposal', () => {
   it('asks for evidence of the place of the address, and says what is missing of it', async () => {
     await open(`${NEW}?path=${encodeURIComponent(NAME)}`);
     await fill('legal_name', 'New AG');
-    // Beside the value, and nowhere else.
+    // The message is beside the value, and nowhere else.
     expect((await field('Kind of evidence')).closest('[data-path]')?.getAttribute('data-path')).toBe(NAME);
     expect(shown().match(/Kind of evidence/g)).toHaveLength(1);
     await fill('Kind of evidence', 'registry_extract');

@@ -262,7 +262,7 @@ describe('sharing', () => {
     await open(PAGE);
     await press('Proof of the grant to beta');
     await see(words);
-    // The example is of another fact than is asked about now.
+    // The example is about another fact than the one that the page requests now.
     await fill('Fact', 'changed');
     await see('The proof failed the verification');
     expect(api.asked(`GET ${TENANT}/grants/{grant_id}/log-proof`)).toEqual([

@@ -26,7 +26,7 @@ async function publish() {
   return published;
 }
 
-/** Answers with the proof that a stream has so many facts. */
+/** Answers with the proof that a stream has this number of facts. */
 async function answerAbsence(letter: string, stream: string, count: number): Promise<void> {
   const map = await operator.proof(await publish(), stream, count);
   const answer = { tenant_id: 'acme', ...SUBJECT, stream: letter, number: count + 1, map };

@@ -18,7 +18,7 @@ const SECOND = snapshotOf(
   FIRST_HASH,
 );
 
-/** The subject has two versions; the first is that of the example. */
+/** The subject has two versions. The first one is that of the example. */
 function haveTwoVersions(): void {
   api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({
     ...page,
@@ -39,7 +39,7 @@ const ERASURE = {
   erased_at: '2026-02-01T00:00:00.000Z',
 };
 
-/** Reads of a version answer that it was erased. */
+/** A read of a version answers that it was erased. */
 function eraseVersions(): void {
   const erased = {
     erasure_id: 'e-1',
@@ -53,7 +53,7 @@ function eraseVersions(): void {
   for (const route of [VERSION, LATEST]) api.reply(route, () => Response.json({ error }, { status: 410 }));
 }
 
-/** The subject is another tenant's, which shares it. */
+/** The subject belongs to another tenant, which shares it. */
 function share(...scopes: readonly string[]): void {
   answerItem(`GET ${OF_SUBJECT}/owners`, { owner_tenant_id: 'beta' });
   const latest = scopes.includes('read_latest') ? {} : { latest_snapshot: undefined };
@@ -266,7 +266,7 @@ describe('what a grant lets be seen', () => {
     const links = [...document.querySelectorAll('nav[aria-label="Views of acme-corp"] a')];
     expect(links.map((link) => link.textContent)).toEqual(tabs);
     expect(shown()).not.toContain('Propose a change');
-    // A moment may lead to a version that is not the latest.
+    // A time may lead to a version that is not the latest one.
     const ofMoments = scope === 'read_lineage' || scope === 'read_snapshot_by_id';
     expect(shown().includes('As of')).toBe(ofMoments);
   });

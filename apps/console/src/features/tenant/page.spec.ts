@@ -128,7 +128,7 @@ describe('settings', () => {
     await press('Save');
     await see('The service failed.');
     expect((await field('Name')).value).toBe('Acme Holding');
-    // What is read afterwards is what was stored.
+    // The next read returns the stored values.
     api.answer(`GET ${TENANT}`, { ...body });
     api.restore(`PATCH ${TENANT}`);
     await press('Save');

@@ -36,7 +36,7 @@ const FORGED = formatCheckpoint({
   extensionLines: [],
 });
 
-/** Lets the page trust these keys alone. */
+/** Makes the page trust only these keys. */
 async function trust(policy: string, button = 'Use keys of my own'): Promise<void> {
   await press(button);
   await fill('Policy or key', policy);
@@ -50,7 +50,7 @@ async function choose(name: string, text: string): Promise<void> {
   fireEvent.change(input);
 }
 
-/** A log with one version and its map, and the answer that proves that it is the newest. */
+/** A log with one version and its map, and the answer that proves that this version is the newest. */
 async function newestVersion(hash: string) {
   const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
   const operator = await mapOperator();

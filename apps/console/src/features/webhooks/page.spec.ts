@@ -10,7 +10,7 @@ const PAGE = '/t/acme/webhooks';
 const HOOK_PAGE = `${PAGE}/${ID}`;
 const DELIVERIES = `GET ${HOOKS}/{subscription_id}/deliveries`;
 
-/** The subscription is another one; the example has it whole, not in a list. */
+/** This is another subscription. The example contains it as a single object and not in a list. */
 const answerHook = (changes: object): void =>
   api.answer<{ webhook_subscription: object }>(`GET ${HOOKS}/{subscription_id}`, (answer) => ({
     ...answer,

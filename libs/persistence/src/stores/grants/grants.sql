@@ -250,7 +250,7 @@ SELECT @facts,
 @examined(grants, g, created_at, grant_id, uuid, {@scope AND f.member_status = 'active'})
 
 -- fragment: listed_pair(value, and)
--- The grants of a pair of tenants. An expression, so that no search for live grants uses the index.
+-- The grants of a pair of tenants. The pair is an expression, so that no search for live grants uses its index.
 @grant_list({@records_position(g, created_at, grant_id, @of_pair(@value, @and))},
             {@records_page_by_one(g, created_at, grant_id, @of_pair(@value, @and), @wanted, g.grantor_tenant_id || '>' || g.grantee_tenant_id)})
 

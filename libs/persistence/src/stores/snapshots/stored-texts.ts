@@ -1,7 +1,10 @@
 import { ArchiveUnavailable, type PackedText, type TextArchive } from '@iss/archive';
 import type { SnapshotRow, StoredRow, UnopenedText } from './snapshot-record';
 
-/** Stands for a text that no store of the archive has as it was written, as the fragment `archived_place` names it. It is no JSON, and no version has its hash. */
+/**
+ * The fragment `archived_place` returns this if no store of the archive has an undamaged copy of the text. It is no
+ * JSON, and no version has its hash.
+ */
 export const DAMAGED_IN_ARCHIVE = '@ damaged';
 
 /** The place of an archived text, as the fragment `stored_text` writes it. The text of an envelope does not start with `@`. */

@@ -23,7 +23,8 @@ SELECT principal_id AS "principalId" FROM others
  WHERE api_functional_role = 'tenant_owner' AND status = 'active' LIMIT 1
 
 -- statement: membership_put
--- Stores a member. One that is already active or invited needs no further place. The tenant is locked, so no other member takes a
+-- Stores a member. A principal that is already active or invited needs no further place. The tenant is locked, so no
+-- other member takes a
 -- place meanwhile.
 WITH cap AS MATERIALIZED (SELECT @cap_of(tenant, members_per_tenant, :tenantId) AS value),
 put AS (

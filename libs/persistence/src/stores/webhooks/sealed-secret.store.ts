@@ -33,7 +33,7 @@ export class SealedSecretStore {
     return this.sql.run(PAGE, { afterSubscriptionId, limit });
   }
 
-  /** Replaces the old secrets, unless they were rotated meanwhile. Returns the number of replaced ones. */
+  /** Replaces the old secrets, unless they were rotated meanwhile. Returns the number of replaced secrets. */
   async reseal(secrets: readonly ResealedSecrets[]): Promise<number> {
     return (await this.sql.run(RESEAL, { inputs: secrets })).length;
   }

@@ -26,7 +26,7 @@ interface Sender {
 }
 
 /**
- * How many batches may be open for each one that could fill the line places of a batch. Most open batches wait for
+ * The number of open batches per batch whose lines all have a place. Most open batches wait for
  * their clients.
  */
 const OPEN_PER_FULL = 8;

@@ -1,6 +1,6 @@
 import { LinePlaces } from './line-places';
 
-/** Takes places for small lines until one has to wait. Returns the places and the waiting one. */
+/** Takes places for small lines until one has to wait. Returns the places and the waiting line. */
 function fill(places: LinePlaces, founder: string): { given: (() => void)[]; last: Promise<() => void> } {
   const given: (() => void)[] = [];
   for (;;) {
