@@ -39,6 +39,12 @@ const AT_ONCE = 4;
 /** Sealed bytes that are opened before other work gets its turn. They take some milliseconds. */
 const TURN_BYTES = 256 * 1024;
 
+/** The time for all texts of one read, and the signal at its end. */
+interface Deadline {
+  answerMs: number;
+  signal: AbortSignal;
+}
+
 export const nameOfObject = (object: string): string => `packs/${object}`;
 
 /** The stores of an archive. */
@@ -73,9 +79,9 @@ export class TextArchive {
     private readonly mirror: ObjectStore | null,
   ) {}
 
-  /** Returns the texts in their order, null for a damaged one. Throws {@link ArchiveUnavailable}. */
-  async read(texts: readonly PackedText[]): Promise<(string | null)[]> {
-    const signal = AbortSignal.timeout(ANSWER_MS);
+  /** Returns the texts in their order, null for a damaged one. Throws {@link ArchiveUnavailable} after `answerMs`. */
+  async read(texts: readonly PackedText[], answerMs = ANSWER_MS): Promise<(string | null)[]> {
+    const deadline = { answerMs, signal: AbortSignal.timeout(answerMs) };
     const opened = new Map<PackedText, string | null>();
     const uncached: PackedText[] = [];
     for (const text of texts) {
@@ -87,7 +93,7 @@ export class TextArchive {
     this.count('cached', opened.size);
     const ranges = rangesOf(uncached).values();
     const readRanges = async (): Promise<void> => {
-      for (const range of ranges) for (const [text, found] of await this.open(range, signal)) opened.set(text, found);
+      for (const range of ranges) for (const [text, found] of await this.open(range, deadline)) opened.set(text, found);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, readRanges));
     return texts.map((text) => opened.get(text) ?? null);
@@ -151,8 +157,8 @@ export class TextArchive {
     return Promise.all(this.stores.map((store) => within(PACK_MS, work(store, signal), 'The archive')));
   }
 
-  private async open(range: Range, signal: AbortSignal): Promise<Map<PackedText, string | null>> {
-    const [bytes, isMirrored] = await this.bytesOf(range, signal);
+  private async open(range: Range, deadline: Deadline): Promise<Map<PackedText, string | null>> {
+    const [bytes, isMirrored] = await this.bytesOf(range, deadline);
     const opened = new Map<PackedText, string | null>();
     let turn = 0;
     for (const text of range.texts) {
@@ -161,7 +167,7 @@ export class TextArchive {
       if (found !== null) {
         this.cache.set(keyOf(text), sealed);
         this.count(isMirrored ? 'mirrored' : 'answered');
-      } else found = await this.second(text, isMirrored, signal);
+      } else found = await this.second(text, isMirrored, deadline);
       opened.set(text, found);
       turn += text.length;
       if (turn > TURN_BYTES) {
@@ -173,20 +179,20 @@ export class TextArchive {
   }
 
   /** Reads a text whose bytes are damaged from the other store. Returns null if no store has it undamaged. */
-  private async second(text: PackedText, wasMirrored: boolean, signal: AbortSignal): Promise<string | null> {
+  private async second(text: PackedText, wasMirrored: boolean, deadline: Deadline): Promise<string | null> {
     const other = wasMirrored ? null : this.mirror;
-    const sealed = other === null ? null : await this.ask(other, text, signal).catch(() => null);
+    const sealed = other === null ? null : await this.ask(other, text, deadline).catch(() => null);
     const found = sealed === null ? null : openText(sealed, text.secret);
     this.count(found === null ? 'damaged' : 'mirrored');
     return found;
   }
 
   /** Returns no bytes if all stores answer that they lack the object. `isMirrored`: the first store failed. */
-  private async bytesOf(range: Range, signal: AbortSignal): Promise<[bytes: Buffer, isMirrored: boolean]> {
+  private async bytesOf(range: Range, deadline: Deadline): Promise<[bytes: Buffer, isMirrored: boolean]> {
     const failures: unknown[] = [];
     for (const store of this.stores) {
       try {
-        return [await this.ask(store, range, signal), failures.length > 0];
+        return [await this.ask(store, range, deadline), failures.length > 0];
       } catch (error) {
         failures.push(error);
       }
@@ -199,7 +205,7 @@ export class TextArchive {
   private async ask(
     store: ObjectStore,
     { object, offset, length }: Omit<Range, 'texts'>,
-    signal: AbortSignal,
+    { answerMs, signal }: Deadline,
   ): Promise<Buffer> {
     if (performance.now() - (this.failedAtMs.get(store) ?? -Infinity) < PAUSE_MS) {
       throw new Error('The archive failed a moment ago');
@@ -207,7 +213,7 @@ export class TextArchive {
     try {
       // The first store gets half of the time, so that the second one has time if the first one hangs. A hanging file
       // system ignores the signal.
-      const timeoutMs = ANSWER_MS / 2;
+      const timeoutMs = answerMs / 2;
       const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       return await within(timeoutMs, store.read(nameOfObject(object), offset, length, both), 'The archive');
     } catch (error) {

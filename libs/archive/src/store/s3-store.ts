@@ -2,9 +2,9 @@ import type * as Sdk from '@aws-sdk/client-s3';
 import { s3Env } from '@iss/platform';
 import { ObjectMissing, type ObjectStore } from './object-store';
 
-/** A request that has no answer after this time is tried once more. */
 const CONNECT_MS = 1_000;
-const ANSWER_MS = 2_500;
+/** A request that has no answer after this time is tried once more. It is long enough for a pack. Readers abort theirs earlier. */
+const ANSWER_MS = 60_000;
 const TRIES = 2;
 
 /** Objects in a bucket of S3 or of a compatible store. Endpoint, region and credentials come from the standard `AWS_…` variables. */

@@ -57,6 +57,8 @@ const RESTORE = statement<
 const ROWS = 2_000;
 /** Bytes of text in memory at once, unless one text is larger. */
 const TEXT_BYTES = 8 << 20;
+/** The time to read them. An operator can wait longer than a reader. */
+const READ_MS = 120_000;
 
 /** Returns the numbers of packs. */
 export function archiveStatus(sql: TransactionSql): Promise<PacksByState[]> {
@@ -94,7 +96,10 @@ export async function restoreTexts(sql: TransactionSql, texts: readonly Archived
 }
 
 async function textsOf(part: readonly ArchivedPlace[], archive: TextArchive): Promise<ArchivedText[]> {
-  const texts = await archive.read(part.map(({ place }) => place));
+  const texts = await archive.read(
+    part.map(({ place }) => place),
+    READ_MS,
+  );
   return part.map(({ version, envelopeHash }, index) => {
     const text = texts[index] ?? null;
     const isIntact = text !== null && createHash('sha256').update(text).digest('hex') === envelopeHash;
