@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '../testing/wait-for.ts';
 import { judgeLedger, LedgerWriter } from './frame/ledger.ts';
-import { TrialPostgres } from './frame/postgres.ts';
+import { folderForPostgres, query, runPostgresProgram, TrialPostgres } from './frame/postgres.ts';
 import { iss, TENANT, TrialService } from './frame/service.ts';
 import { TrialSwift } from './frame/swift.ts';
 import { runTrial } from './frame/trial.ts';
@@ -15,7 +15,9 @@ import { runTrial } from './frame/trial.ts';
  */
 const SUBJECTS = 500;
 const VERSIONS = 20;
-const KILLS = 4;
+/** The versions of the history that is exported. */
+const LONG = 10_000;
+const KILLS = 6;
 const SEED = `
 WITH s AS (
   INSERT INTO subjects (subject_type, subject_id, owner_tenant_id)
@@ -52,9 +54,10 @@ await runTrial('archive', async (trial) => {
     return row?.number ?? Number.NaN;
   };
   const archived = (): Promise<number> => number('SELECT count(*) FROM snapshots WHERE pack_id IS NOT NULL');
-  const sizeOf = (): Promise<number> =>
-    number(`SELECT pg_total_relation_size('snapshots') / (SELECT count(*) FROM snapshots)`);
-  const before = await sizeOf();
+  /** Bytes of table and indexes for a version, without the texts in them. */
+  const sizeOf = (texts = 'coalesce(sum(pg_column_size(envelope)), 0)'): Promise<number> =>
+    number(`SELECT (pg_total_relation_size('snapshots') - ${texts}) / count(*) FROM snapshots`);
+  const before = await sizeOf('0');
 
   const hashes = new Map<string, string>();
   for (const { subject, version, hash } of await server.query<{ subject: string; version: number; hash: string }>(
@@ -103,14 +106,21 @@ await runTrial('archive', async (trial) => {
   await service.startOne('webhook-worker');
   for (let kill = 0; kill < KILLS; kill++) {
     await service.startOne('webhook-worker');
-    await pause(300 + Math.random() * 1_500);
+    // Every second kill is after the pack was recorded and before its texts have moved, unless all are archived.
+    const isInFlight = async (): Promise<boolean> =>
+      (await number(
+        `SELECT count(*) FROM archive_packs WHERE state = 'written' AND created_at > now() - interval '5 s'`,
+      )) > 0;
+    if (kill % 2 === 1)
+      await waitFor(isInFlight, { deadlineMs: 15_000, what: 'a pack in flight' }).catch(() => undefined);
+    else await pause(300 + Math.random() * 1_500);
     const [oldest] = service.workers.splice(0, 1);
     await oldest?.kill();
     await server.query(`UPDATE archive_progress SET next_at = now()`);
   }
   const all = SUBJECTS * (VERSIONS - 1);
   await waitFor(async () => (await archived()) >= all, {
-    deadlineMs: 240_000,
+    deadlineMs: 600_000,
     what: 'all old versions to be archived',
   });
   trial.say(`all archived ${((performance.now() - startedMs) / 1000).toFixed(0)} s after the first worker started`);
@@ -126,6 +136,7 @@ await runTrial('archive', async (trial) => {
   await pause(4_000);
   await swift.startProxy();
   await swift.hang(8_000);
+  await swift.slow(8_000);
   const { right } = counts;
   await waitFor(async () => counts.right > right + 200, { deadlineMs: 60_000, what: 'reads from the archive' });
   isReading = false;
@@ -135,15 +146,87 @@ await runTrial('archive', async (trial) => {
     `${counts.right} reads of old versions and ${counts.latest} of the latest were right, ${counts.away} were 503 archive_unavailable; wrong: ${wrong.length} ${wrong[0] ?? ''}`,
   );
 
-  const more = performance.now();
-  await server.query(SEED, [TENANT, SUBJECTS, VERSIONS, 'more-']);
-  const seededMs = performance.now();
-  await waitFor(async () => (await archived()) >= 2 * all, {
-    deadlineMs: 240_000,
-    what: 'more versions to be archived',
+  // The store is full: texts stay in the database.
+  const due = (when: string): Promise<unknown> => server.query(`UPDATE archive_progress SET next_at = '${when}'`);
+  const moved = await archived();
+  await swift.fill(true);
+  await server.query(SEED, [TENANT, 20, VERSIONS, 'full-']);
+  const failedMessage = 'Old texts could not be archived';
+  const hasFailed = () => service.workers.some((worker) => service.logOf(worker).includes(failedMessage));
+  await waitFor(hasFailed, { deadlineMs: 60_000, what: 'the worker to notice that the store is full' });
+  const full = await service.request('GET', `/v1/tenants/${TENANT}/subjects/organization/full-1/snapshots/2`);
+  trial.judge(
+    full.status === 200,
+    `with a full store, old versions stay in the database and are shown: ${full.status}`,
+  );
+  await swift.fill(false);
+  const fill = 20 * (VERSIONS - 1);
+  await waitFor(async () => (await archived()) >= moved + fill, { deadlineMs: 120_000, what: 'the archive to go on' });
+
+  // A backup of now. Everything else is archived and erased afterwards.
+  const dump = `${folderForPostgres(trial.path('dump'))}/iss.dump`;
+  runPostgresProgram('pg_dump', ['--format=custom', `--file=${dump}`, server.url()]);
+
+  // Figures: one long history, first from PostgreSQL and then from the archive.
+  await due('infinity');
+  await server.query(SEED, [TENANT, 1, LONG, 'long-']);
+  const waiting = `SELECT count(*) FROM log_waiting JOIN subjects USING (subject_key) WHERE subject_id = 'long-1'`;
+  await waitFor(async () => (await number(waiting)) === 0, {
+    deadlineMs: 600_000,
+    what: 'the long history to be logged',
   });
+  const fromDatabase = await measureReads(service);
+  const [moreBefore, writtenBefore] = [await archived(), writer.acknowledged.length];
+  await pause(5_000);
+  const restingRate = (writer.acknowledged.length - writtenBefore) / 5;
+  const [startMs, writtenAtStart] = [performance.now(), writer.acknowledged.length];
+  await due('-infinity');
+  await waitFor(async () => (await archived()) >= moreBefore + LONG - 1, {
+    deadlineMs: 600_000,
+    what: 'the long history',
+  });
+  const seconds = (performance.now() - startMs) / 1000;
+  const busyRate = (writer.acknowledged.length - writtenAtStart) / seconds;
   trial.say(
-    `${all} more versions, stored within ${(seededMs - more).toFixed(0)} ms, were archived ${(performance.now() - seededMs).toFixed(0)} ms later, beside the log and the writer`,
+    `${LONG - 1} versions were archived within ${seconds.toFixed(1)} s, ${((LONG - 1) / seconds).toFixed(0)} a second; creates ${restingRate.toFixed(0)} a second before and ${busyRate.toFixed(0)} meanwhile`,
+  );
+  for (const gateway of [...service.gateways]) {
+    await gateway.stop(15_000);
+    await gateway.start();
+  }
+  const fromArchive = await measureReads(service);
+  trial.say(
+    `an export of ${LONG} versions took ${fromDatabase.exportMs.toFixed(0)} ms from PostgreSQL, ${fromArchive.exportMs.toFixed(0)} from the archive; a version ${fromDatabase.readMs.toFixed(1)} and ${fromArchive.readMs.toFixed(1)} ms`,
+  );
+
+  // An erasure of archived versions destroys their key.
+  const ask = `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+    SELECT gen_random_uuid(), $1, subject_key, '{1,2}', 'alice' FROM subjects WHERE subject_id = 'archived-3'`;
+  await server.query(ask, [TENANT]);
+  await server.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);
+  const erased = await server.query<{ at: Date | null }>('SELECT erase_versions(erasure_id) AS at FROM erasures');
+  const gone = await service.request('GET', `/v1/tenants/${TENANT}/subjects/organization/archived-3/snapshots/2`);
+  const keys = await number(
+    `SELECT count(*) FROM snapshot_views JOIN subjects USING (subject_key) WHERE subject_id = 'archived-3' AND snapshot_version < 3 AND view_secret IS NOT NULL`,
+  );
+  trial.judge(
+    erased[0]?.at instanceof Date && gone.status === 410 && keys === 0,
+    `an erased archived version gets ${gone.status}, and ${keys} keys of it remain`,
+  );
+
+  // A database of yesterday finds all its packs.
+  await server.query('CREATE DATABASE restored', [], 'postgres');
+  runPostgresProgram('pg_restore', ['--exit-on-error', `--dbname=${server.url('restored')}`, dump]);
+  process.env['DATABASE_URL'] = server.url('restored');
+  const past = iss('archive', 'verify');
+  process.env['DATABASE_URL'] = server.url();
+  const [inDump] = await query<{ texts: number }>(
+    server.url('restored'),
+    'SELECT count(*)::int AS texts FROM snapshots WHERE pack_id IS NOT NULL',
+  );
+  trial.judge(
+    past.status === 0 && inDump !== undefined && inDump.texts > 0 && past.stdout.includes(`Verified ${inDump.texts} `),
+    `a database restored from before: ${past.stdout.trim()} ${past.status === 0 ? '' : past.stderr.trim().slice(-200)}`,
   );
 
   const verified = iss('archive', 'verify');
@@ -172,15 +255,14 @@ await runTrial('archive', async (trial) => {
   const mended = await service.request('GET', `/v1/tenants/${TENANT}/subjects/organization/archived-1/snapshots/2`);
   trial.judge(mended.status === 200, 'after the object is restored, the version is shown');
 
-  const exported = await measure(() =>
-    service.request('GET', `/v1/tenants/${TENANT}/subjects/organization/archived-7/export`),
-  );
-  trial.say(`an export of ${VERSIONS} versions took ${exported.toFixed(0)} ms`);
   times.sort((one, other) => one - other);
   trial.say(`half of all reads took at most ${(times[times.length >> 1] ?? 0).toFixed(1)} ms`);
   await server.query('VACUUM FULL snapshots');
   trial.say(
-    `PostgreSQL: ${before.toFixed(0)} bytes a version before, ${(await sizeOf()).toFixed(0)} afterwards (table and indexes)`,
+    `PostgreSQL (table and indexes): ${before.toFixed(0)} bytes a version before; afterwards ${(await sizeOf()).toFixed(0)}, without the texts of the latest versions`,
+  );
+  trial.say(
+    `a view takes ${(await number(`SELECT pg_total_relation_size('snapshot_views') / count(*) FROM snapshot_views`)).toFixed(0)} bytes`,
   );
   const status = iss('archive', 'status');
   trial.say(status.stdout.trim().replaceAll('\n', '; '));
@@ -200,8 +282,26 @@ await runTrial('archive', async (trial) => {
   await judgeLedger(trial, writer, server.url());
 });
 
-async function measure(work: () => Promise<unknown>): Promise<number> {
-  const startedMs = performance.now();
-  await work();
-  return performance.now() - startedMs;
+interface ReadTimes {
+  exportMs: number;
+  /** The median of reads by id. */
+  readMs: number;
+}
+
+/** Exports the long history once, and reads some of its versions. */
+async function measureReads(service: TrialService): Promise<ReadTimes> {
+  const base = `/v1/tenants/${TENANT}/subjects/organization/long-1`;
+  const timeOf = async (path: string): Promise<number> => {
+    const startedMs = performance.now();
+    const answer = await fetch(`${service.gateways[0]?.url}${base}${path}`, {
+      headers: { accept: 'application/x-ndjson' },
+    });
+    const body = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${body.slice(0, 200)}`);
+    return performance.now() - startedMs;
+  };
+  const reads: number[] = [];
+  for (let version = 1; version < LONG; version += LONG / 100) reads.push(await timeOf(`/snapshots/${version}`));
+  reads.sort((one, other) => one - other);
+  return { readMs: reads[reads.length >> 1] ?? Number.NaN, exportMs: await timeOf('/export') };
 }

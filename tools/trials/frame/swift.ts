@@ -63,10 +63,10 @@ export class TrialSwift {
     writeFileSync(
       `${etc}/proxy-server.conf`,
       `[DEFAULT]\nbind_ip = 127.0.0.1\nbind_port = ${port}\nworkers = 0\nuser = root\nswift_dir = ${etc}
-[pipeline:main]\npipeline = catch_errors cache listing_formats s3api tempauth copy proxy-server
+[pipeline:main]\npipeline = catch_errors cache listing_formats s3api tempauth copy container_quotas proxy-server
 [app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true\n[filter:catch_errors]\nuse = egg:swift#catch_errors
 [filter:cache]\nuse = egg:swift#memcache\nmemcache_servers = 127.0.0.1:${cache}\n[filter:listing_formats]\nuse = egg:swift#listing_formats
-[filter:copy]\nuse = egg:swift#copy\n[filter:s3api]\nuse = egg:swift#s3api\nlocation = us-east-1
+[filter:copy]\nuse = egg:swift#copy\n[filter:container_quotas]\nuse = egg:swift#container_quotas\n[filter:s3api]\nuse = egg:swift#s3api\nlocation = us-east-1
 [filter:tempauth]\nuse = egg:swift#tempauth\nuser_trial_archiver = secret .admin\n`,
     );
     const swift = new TrialSwift(trial, port);
@@ -116,6 +116,29 @@ export class TrialSwift {
     process.kill(-pid, 'SIGSTOP');
     await pause(milliseconds);
     process.kill(-pid, 'SIGCONT');
+  }
+
+  /** Lets the proxy answer slowly: it runs for a tenth of this time only. */
+  async slow(milliseconds: number): Promise<void> {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end) {
+      await this.hang(450);
+      await pause(50);
+    }
+  }
+
+  /** Fills the bucket, so that it takes no more objects, or makes space again. Swift may need a while after it has hung. */
+  async fill(isFull: boolean): Promise<void> {
+    const host = `http://127.0.0.1:${this.port}`;
+    const login = { 'x-auth-user': CREDENTIALS.AWS_ACCESS_KEY_ID, 'x-auth-key': CREDENTIALS.AWS_SECRET_ACCESS_KEY };
+    const limit = async (): Promise<boolean> => {
+      const { headers } = await fetch(`${host}/auth/v1.0`, { headers: login });
+      const [url, token] = [headers.get('x-storage-url'), headers.get('x-auth-token')];
+      if (url === null || token === null) return false;
+      const quota = { 'x-auth-token': token, 'x-container-meta-quota-bytes': isFull ? '1' : '' };
+      return (await fetch(`${url}/${BUCKET}`, { method: 'POST', headers: quota })).ok;
+    };
+    await waitFor(limit, { deadlineMs: 180_000, what: 'Swift to change the limit of the bucket' });
   }
 
   /** Changes bytes of a stored object, and returns the file with its former bytes. */
