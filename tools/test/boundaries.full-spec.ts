@@ -5,7 +5,18 @@ import { dirname, join, resolve } from 'node:path';
 
 const root = resolve(__dirname, '../..');
 const binary = join(root, 'node_modules/.bin/depcruise');
-const LIBS = ['attestation', 'client', 'contract', 'domain', 'map', 'persistence', 'platform', 'proof', 'queue', 'tlog'];
+const LIBS = [
+  'attestation',
+  'client',
+  'contract',
+  'domain',
+  'map',
+  'persistence',
+  'platform',
+  'proof',
+  'queue',
+  'tlog',
+];
 
 /** Checks a tree of these files against the dependency rules. Returns the exit status and output of dependency-cruiser. */
 function cruise(files: Record<string, string>): { status: number | null; output: string } {
