@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { partsOf } from '@iss/platform';
-import { ThreadPool } from '../log/thread-pool';
+import { ThreadPool } from '../thread-pool';
 import { type PackOrder, type PackReport, runPackOrder, type SealedText, type TextToSeal } from './pack-work';
 
 /** The compiled file that a thread runs. The path is correct from `src` and from `dist`. */

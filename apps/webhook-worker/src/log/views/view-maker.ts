@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type PreparedViews, type VersionWithoutView, ViewStore } from '@iss/persistence';
 import { partsOf } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
-import { ThreadPool } from '../thread-pool';
+import { ThreadPool } from '../../thread-pool';
 import { type CommittedVersion, commitVersions } from './commit-versions';
 
 /** The compiled file that a thread runs. The path is correct from `src` and from `dist`. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ThreadPool } from '../thread-pool';
+import { ThreadPool } from '../../thread-pool';
 
 /** The compiled file that a thread runs. The path is correct from `src` and from `dist`. */
 const THREAD_FILE = join(__dirname, '../../../dist/log/vrf/vrf-thread.js');
