@@ -107,7 +107,8 @@ async function openGateway(
     url: created.url,
     role: APP_ROLES.gateway,
     replicaUrl: settings.databaseReplicaUrl,
-    poolSize: 8,
+    // Two connections of each kind of statement suffice for a race. Each connection starts a process of PostgreSQL.
+    poolSize: 4,
     applicationName: 'test-gateway',
     archive,
     observe: (name, server) => {

@@ -152,7 +152,7 @@ export async function startWorkers(queueUrl?: string): Promise<TestWorkers> {
     async start(env = {}) {
       const settings = workerEnv({ ...common, ...env });
       const role = APP_ROLES.worker;
-      const own = await openDatabase({ url: created.url, role, poolSize: 8, applicationName: 'test-worker' });
+      const own = await openDatabase({ url: created.url, role, poolSize: 4, applicationName: 'test-worker' });
       const ownQueue = openQueue({ queueUrl: settings.queueUrl, databaseUrl: created.url, role, warn });
       const logger = createLogger(
         { name: 'test-worker', level: settings.logLevel },
