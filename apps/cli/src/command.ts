@@ -94,6 +94,7 @@ export const GROUPS = [
   'Versions',
   'Proposals',
   'Sharing',
+  'Evidence',
   'Feeds and archives',
   'Webhooks',
   'Transparency log',

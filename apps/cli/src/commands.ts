@@ -113,6 +113,23 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       example: 'iss requests cancel 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
     },
   }),
+  ...commandsOf('Evidence', () => import('./commands/attestations.ts'), {
+    attestations: { summary: 'List the credentials that your tenant uses as evidence.', example: 'iss attestations' },
+    'attestations add': {
+      summary: 'Verify a credential and add it as evidence.',
+      example: 'iss attestations add extract.sd-jwt',
+    },
+    issuers: { summary: 'List the issuers that your tenant trusts.', example: 'iss issuers' },
+    'issuers trust': {
+      summary: 'Accept credentials of an issuer as evidence.',
+      example:
+        'iss issuers trust https://registry.example --type https://registry.example/company-extract --keys keys.json',
+    },
+    'issuers remove': {
+      summary: 'Accept no more credentials of an issuer.',
+      example: 'iss issuers remove https://registry.example',
+    },
+  }),
   ...commandsOf('Feeds and archives', () => import('./commands/versions/changes.ts'), {
     changes: { summary: 'Show the change feed.', example: 'iss changes --after 41 --follow' },
   }),

@@ -168,6 +168,8 @@ describe('the request of a command', () => {
     ],
     ['hooks change w1 --disable', 'PATCH /v1/webhook-subscriptions/w1', { status: 'disabled' }],
     ['hooks rotate w1 --grace 60', 'POST /v1/webhook-subscriptions/w1/rotate-secret', { grace_seconds: 60 }],
+    ['attestations', 'GET /v1/tenants/agency/attestations'],
+    ['issuers remove https://r.example', 'DELETE /v1/tenants/agency/trusted-issuers/https%3A%2F%2Fr.example'],
     ['redeliver w1 d1', 'POST /v1/webhook-subscriptions/w1/deliveries/d1/redeliver'],
     [
       'redeliver w1 --from 2026-01-01 --status dead',

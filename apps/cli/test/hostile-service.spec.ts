@@ -15,6 +15,7 @@ beforeAll(async () => {
   service = await fakeService();
   const envelope = { snapshot_version: 1, subject: { subject_type: 'organization', subject_id: 'harbour' } };
   writeFileSync(join(folder, 'envelope.json'), JSON.stringify(envelope));
+  writeFileSync(join(folder, 'keys.json'), JSON.stringify({ keys: [{}] }));
 });
 afterAll(() => {
   service.close();
@@ -86,6 +87,13 @@ const item = {
   evidence_status: 'stale',
   principal_id: 'p',
   holders: [],
+  attestation_id: 'a',
+  issuer: 'i',
+  vct: 't',
+  status_problem: 'p',
+  vcts: ['t'],
+  keys: [{}],
+  roots: ['r'],
 };
 
 function answerWith(answer: object): void {
@@ -99,7 +107,7 @@ function poisoned(value: object): object {
 }
 
 const run = (words: string) =>
-  iss(words.replace('FILE', join(folder, 'envelope.json')).split(' '), {
+  iss(words.replace(/[a-z]+\.json/, (name) => join(folder, name)).split(' '), {
     settings: settingsOf(
       { XDG_CONFIG_HOME: folder, ISS_TOKEN: 't', ISS_BASE_URL: service.url, ISS_TENANT: 'agency' },
       'linux',
@@ -109,7 +117,7 @@ const run = (words: string) =>
 
 const COMMANDS = [
   'whoami',
-  'put FILE',
+  'put envelope.json',
   'share harbour bank --scopes latest',
   'revoke g',
   'grants --all',
@@ -125,6 +133,10 @@ const COMMANDS = [
   'deliveries s d',
   'redeliver s d',
   'trigger s',
+  'attestations',
+  'attestations add envelope.json',
+  'issuers',
+  'issuers trust i --type t --keys keys.json',
   'changes --limit 1',
   'blame harbour',
   'log harbour',

@@ -3,7 +3,7 @@ import type * as api from './generated/types.ts';
 import { parseAnswer } from './http/answer.ts';
 import { requireLike } from './http/shape.ts';
 import { call, textOf } from './http/call.ts';
-import type { Answer, Path, RequestOptions } from './http/operation.ts';
+import type { Answer, Item, ListPath, Path, RequestOptions } from './http/operation.ts';
 import { itemsOf } from './http/pages.ts';
 import {
   type CallOptions,
@@ -120,6 +120,15 @@ export class IdentityState {
     const value: unknown = parseAnswer(text === '' ? 'null' : text);
     requireLike(value, { '?': {} });
     return value;
+  }
+
+  /** Streams the items of a list of the API. Takes what {@link request} takes, and verifies as little. */
+  list<P extends ListPath>(path: P, ...options: RequestOptions<'GET', P>): AsyncGenerator<Item<P>, void, undefined>;
+  list(
+    path: string,
+    { path: parameters, query = {}, ...options }: RawRequest & { path?: PathValues } = {},
+  ): AsyncGenerator<object, void, undefined> {
+    return itemsOf(this.transport, fillPath(path, parameters), query, options, {});
   }
 
   /**

@@ -41,6 +41,8 @@ export type {
   Body,
   OperationParameters,
   Filter,
+  Item,
+  ListPath,
   OperationQuery,
   Path,
   RequestOptions,

@@ -162,6 +162,12 @@ it.each<[string, () => Promise<unknown>, string, unknown?]>([
     `POST ${W}/w/deliveries/replay`,
     { from: '2026-01-01T00:00:00Z' },
   ],
+  [
+    'list',
+    () =>
+      drain(iss.list('/v1/tenants/{tenant_id}/grants', { path: { tenant_id: 'acme/1' }, query: { status: 'active' } })),
+    `GET ${T}/grants?status=active`,
+  ],
   ['webhooks.test', () => tenant.webhooks.test('w'), `POST ${W}/w/test`],
 ])('%s sends one request', async (_what, call, request, body = null) => {
   await call();

@@ -1,4 +1,5 @@
 import type { IdentityState } from '@identity-state/client';
+import { EXAMPLE_CREDENTIAL } from '../../../../libs/contract/src/attestations/example-credential';
 import { LOG_PLACE, READER_EXAMPLES, READER_FILES } from './reader-examples';
 
 /** A line of the story that a test runs in this order. */
@@ -42,6 +43,13 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss erasures harbour' },
   { line: 'iss members' },
   { line: 'iss api GET /v1/tenants/agency' },
+  {
+    line: `iss issuers trust ${EXAMPLE_CREDENTIAL.issuer} --type ${EXAMPLE_CREDENTIAL.vct} --keys keys.json`,
+  },
+  { line: 'iss issuers' },
+  { line: 'iss attestations add extract.sd-jwt' },
+  { line: 'iss attestations' },
+  { line: `iss issuers remove ${EXAMPLE_CREDENTIAL.issuer}` },
   { line: 'iss proof harbour@1 > harbour.proof' },
   { line: 'iss log harbour' },
   { line: 'iss log harbour --oneline' },
@@ -86,6 +94,8 @@ const extract = {
 
 /** The files that the lines name, without the tokens and the log policy. */
 export const FILES: Readonly<Record<string, unknown>> = {
+  'extract.sd-jwt': EXAMPLE_CREDENTIAL.text,
+  'keys.json': { keys: [EXAMPLE_CREDENTIAL.key] },
   'harbour-1.json': {
     envelope_version: 'entity_state_envelope_v1',
     snapshot_id: '2f6c1a7e-5d0b-4a8e-9b53-6f1f1f0a0001',

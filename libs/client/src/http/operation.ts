@@ -39,5 +39,13 @@ type Sendable<Query> = {
   readonly [Name in keyof Query]: Query[Name] | (object extends Pick<Query, Name> ? null | undefined : never);
 };
 
+/** The paths of the lists. */
+export type ListPath = {
+  [P in Path<'GET'>]: Answer<'GET', P> extends { items: readonly unknown[] } ? P : never;
+}[Path<'GET'>];
+
+/** An item of a list. */
+export type Item<P extends ListPath> = Answer<'GET', P> extends { items: readonly (infer T)[] } ? T : never;
+
 /** The filters of a list: its query without the page. Omit a member to select all. */
 export type Filter<P extends Path<'GET'>> = Omit<OperationQuery<'GET', P>, 'limit' | 'cursor'>;

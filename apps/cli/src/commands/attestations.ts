@@ -1,0 +1,135 @@
+import { UsageError } from '../command';
+import { wholeNumber } from '../define';
+import { readWhole } from '../files';
+import { defineCall, defineList, listing } from '../service/define';
+import { visible } from '../visible';
+
+/** The limit of a file in bytes, which is above the limit of the service. */
+const MAX_FILE = 1_000_000;
+const MAX_WAIT_S = 10;
+
+const ATTESTATIONS = '/v1/tenants/{tenant_id}/attestations';
+const ISSUERS = '/v1/tenants/{tenant_id}/trusted-issuers';
+
+const ISSUER = { about: 'Issuer: the iss of its credentials, from iss issuers.', isShared: true } as const;
+
+export const attestations = defineList({
+  about: 'Newest first.',
+  list: () =>
+    listing({
+      items: ({ iss, tenant }) => iss.list(ATTESTATIONS, { path: { tenant_id: tenant.tenantId } }),
+      none: 'There are no attestations. Add a credential: iss attestations add FILE.',
+      paint: { attestation: 'yellow' },
+      columns: ({ attestation_id: id, status, issuer, vct, expires_at: expires, status_problem: problem }) => ({
+        attestation: visible(id),
+        status: [status, ...(problem === null ? [] : [problem])].map(visible).join(': '),
+        issuer: visible(issuer),
+        type: visible(vct),
+        expires: expires === null ? '' : visible(expires),
+      }),
+    }),
+});
+
+export const attestationsAdd = defineCall({
+  about:
+    'Prints the item for the evidence of an envelope. A wallet signs --nonce and --audience when it presents the credential.',
+  arguments: { file: { about: 'SD-JWT VC in compact form.', read: credentialOf } },
+  options: {
+    nonce: { value: 'TEXT', about: 'Nonce that you gave to the wallet.' },
+    audience: { value: 'TEXT', about: 'Audience that you gave to the wallet.' },
+    wait: {
+      value: 'SECONDS',
+      about: `Seconds to wait for the status of the credential (default: ${MAX_WAIT_S}).`,
+      read: wholeNumber(0, MAX_WAIT_S),
+    },
+  },
+  check({ nonce, audience }) {
+    if ((nonce === undefined) !== (audience === undefined))
+      throw new UsageError('--nonce and --audience belong together. Add the other one.');
+  },
+  // The client does not check the answers of `request`. Here, null becomes an object without members.
+  call: async ({ iss, tenant }, { file: credential, nonce, audience, wait = MAX_WAIT_S }) => ({
+    ...(await iss.request('POST', ATTESTATIONS, {
+      path: { tenant_id: tenant.tenantId },
+      query: { wait: String(wait) },
+      body: {
+        credential,
+        ...(nonce === undefined || audience === undefined ? {} : { key_binding: { nonce, audience } }),
+      },
+    })),
+  }),
+  text: ({ attestation_id: id, status, issuer, vct, evidence }) => [
+    `${visible(id)}: ${visible(vct)} of ${visible(issuer)} is ${visible(status)}`,
+    evidence === null ? 'It is no evidence yet: see iss attestations.' : JSON.stringify(evidence),
+  ],
+});
+
+export const issuers = defineList({
+  list: () =>
+    listing({
+      items: ({ iss, tenant }) => iss.list(ISSUERS, { path: { tenant_id: tenant.tenantId } }),
+      none: 'Your tenant trusts no issuer. Add one: iss issuers trust ISSUER.',
+      paint: { issuer: 'yellow' },
+      columns: ({ issuer, vcts }) => ({ issuer: visible(issuer), types: typesText(vcts) }),
+    }),
+});
+
+export const issuersTrust = defineCall({
+  about: 'Replaces the entry of an issuer that your tenant trusts already. Name --keys, --roots or both.',
+  arguments: { issuer: ISSUER },
+  options: {
+    type: { value: 'VCT', about: 'Type of credentials to accept.', isRepeated: true },
+    keys: { value: 'FILE', about: 'JWK Set with the public keys of the issuer.', read: keysOf },
+    roots: { value: 'FILE', about: 'PEM certificate of an authority.', isRepeated: true, read: certificateOf },
+  },
+  check({ type, keys, roots }) {
+    if (type.length === 0) throw new UsageError('No type is named. Add --type VCT.');
+    if (keys === undefined && roots.length === 0) throw new UsageError('No key is named. Add --keys or --roots.');
+  },
+  call: async ({ iss, tenant }, { issuer, type, keys, roots }) => ({
+    ...(await iss.request('PUT', `${ISSUERS}/{issuer}`, {
+      path: { tenant_id: tenant.tenantId, issuer },
+      body: {
+        vcts: [...type],
+        ...(keys === undefined ? {} : { keys }),
+        ...(roots.length === 0 ? {} : { roots: [...roots] }),
+      },
+    })),
+  }),
+  text: ({ issuer, vcts }) => `${visible(issuer)} is trusted for ${typesText(vcts)}`,
+});
+
+export const issuersRemove = defineCall({
+  about: 'Attestations of the issuer stay, but their status is not read any more.',
+  arguments: { issuer: ISSUER },
+  hasAnswer: false,
+  call: ({ iss, tenant }, { issuer }) =>
+    iss.request('DELETE', `${ISSUERS}/{issuer}`, { path: { tenant_id: tenant.tenantId, issuer } }),
+  text: (_answer, { issuer }) => `${issuer} is not trusted any more`,
+});
+
+function typesText(vcts: readonly string[]): string {
+  return [vcts].flat().map(visible).join(', ');
+}
+
+function credentialOf(path: string): string {
+  return readWhole(path, 'credential', MAX_FILE).toString('utf8').trim();
+}
+
+function certificateOf(path: string): string {
+  return readWhole(path, 'certificate', MAX_FILE).toString('utf8');
+}
+
+/** @throws UsageError unless the file holds a JWK Set (RFC 7517, section 5) */
+function keysOf(path: string): Record<string, unknown>[] {
+  const text = readWhole(path, 'JWK Set', MAX_FILE).toString('utf8');
+  const refused = new UsageError(`${path} holds no JWK Set: {"keys": [ … ]}.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refused;
+  }
+  if (typeof value !== 'object' || value === null || !('keys' in value) || !Array.isArray(value.keys)) throw refused;
+  return value.keys;
+}
