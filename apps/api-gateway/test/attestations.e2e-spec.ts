@@ -54,6 +54,8 @@ it.each([
   ['/keys', { vcts: [vct] }],
   ['/vcts', { vcts: [], keys: [key] }],
   ['/vcts/0', { vcts: [7], keys: [key] }],
+  ['/vcts/0', { vcts: ['\0'], keys: [key] }],
+  ['/keys/0', { vcts: [vct], keys: [{ ...key, kid: '\0' }] }],
   ['/keys', { vcts: [vct], keys: Array.from({ length: 21 }, () => key) }],
 ])('names %s of an entry that is not valid', async (path, body) => {
   const { body: answer } = await trust(body).expect(400);
