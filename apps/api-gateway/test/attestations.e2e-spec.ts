@@ -1,4 +1,6 @@
 import { EXAMPLE_CREDENTIAL } from '@iss/contract';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { GrantWorld } from './grant-world';
 
 jest.setTimeout(60_000);
@@ -54,6 +56,8 @@ it.each([
   ['/keys', { vcts: [vct] }],
   ['/vcts', { vcts: [], keys: [key] }],
   ['/vcts/0', { vcts: [7], keys: [key] }],
+  ['/vcts/0', { vcts: ['\0'], keys: [key] }],
+  ['/keys/0', { vcts: [vct], keys: [{ ...key, kid: '\0' }] }],
   ['/keys', { vcts: [vct], keys: Array.from({ length: 21 }, () => key) }],
 ])('names %s of an entry that is not valid', async (path, body) => {
   const { body: answer } = await trust(body).expect(400);
@@ -81,4 +85,24 @@ it('says what is wrong with a credential or its key binding', async () => {
     const { body: answer } = await add(body).expect(400);
     expect(answer.error.details).toEqual([expect.objectContaining({ path })]);
   }
+});
+
+it('lets each principal wait for few statuses at once', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  await trust({ vcts: [vct], keys: [await exportJWK(publicKey)] }).expect(200);
+  const status = { status_list: { idx: 0, uri: 'https://registry.example/status' } };
+  const token = await new SignJWT({ iss: issuer, vct, status })
+    .setProtectedHeader({ alg: 'ES256', typ: 'dc+sd-jwt' })
+    .sign(privateKey);
+  let isOver = 0;
+  const all = Array.from({ length: 25 }, async () => {
+    await world.gateway
+      .as('alice', 'post', `${ATTESTATIONS}?wait=3`)
+      .send({ credential: `${token}~` })
+      .expect(201);
+    isOver += 1;
+  });
+  await Promise.race(all);
+  await waitFor(() => isOver === 5);
+  await Promise.all(all);
 });

@@ -97,6 +97,11 @@ describe('a bundle', () => {
       snapshotWith(1, { created_at: '2020-01-01T00:00:00.000Z' }),
       /Version 2, .* entry’s created_at/,
     ],
+    [
+      'a change is called a correction',
+      snapshotWith(1, { change_kind: 'correction' }),
+      /change_kind is change instead of correction/,
+    ],
     ['another writer is named', snapshotWith(1, { written_by: 'oidc:p#eve' }), /Version 2, .* entry’s written_by is/],
     ['the link is cut', snapshotWith(1, { prev_hash: null }), /Version 2, .* prev_hash is null/],
     [

@@ -16,6 +16,11 @@ const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the console.');
 const root = createRoot(place);
 
+// The code of the view loads while the settings do.
+for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) {
+  router.loadRouteChunk(route)?.catch(() => undefined);
+}
+
 async function begin(): Promise<void> {
   const session = new Session(await readSettings());
   const address = await session.begin();

@@ -27,8 +27,10 @@ beforeAll(async () => {
   sign = (payload) =>
     new SignJWT({ ...payload }).setProtectedHeader({ alg: 'ES256', typ: 'statuslist+jwt' }).sign(privateKey);
   for (const tenant of ['owner', 'bank', 'hidden', 'stranger']) await addTenant(workers, tenant);
+  await superuser.query(`UPDATE tenants SET founded_by = 'founder of ' || tenant_id`);
   await superuser.query(
-    `INSERT INTO trusted_issuers (tenant_id, issuer, vcts, keys, roots) VALUES ('owner', $1, '{v}', $2, '{}')`,
+    `INSERT INTO trusted_issuers (tenant_id, issuer, vcts, keys, roots)
+     SELECT unnest('{owner,stranger}'::text[]), $1, '{v}', $2, '{}'`,
     [ISSUER, JSON.stringify([await exportJWK(publicKey)])],
   );
 });
@@ -44,17 +46,17 @@ async function publish(statuses: readonly number[], issuedAt: number, uri: strin
   receiver.always({ status: 200, body: await sign({ iss: ISSUER, sub: uri, iat: issuedAt, status_list }) });
 }
 
-async function createAttestation(uri: string, idx: number): Promise<string> {
+async function createAttestation(uri: string, idx: number, tenantId = 'owner', expiresAt?: Date): Promise<string> {
   const id = randomUUID();
   await superuser.query(
-    `INSERT INTO attestations (attestation_id, tenant_id, issuer, vct, digest, has_key_binding, added_by, status, status_uri, status_idx)
-     VALUES ($1, 'owner', $2, 'v', sha256('x'), false, 'p', 'pending', $3, $4)`,
-    [id, ISSUER, uri, idx],
+    `INSERT INTO attestations (attestation_id, tenant_id, issuer, vct, digest, has_key_binding, added_by, status, status_uri, status_idx, expires_at)
+     VALUES ($1, $5, $2, 'v', sha256('x'), false, 'p', 'pending', $3, $4, $6)`,
+    [id, ISSUER, uri, idx, tenantId, expiresAt],
   );
   await superuser.query(
-    `INSERT INTO attestation_lists (tenant_id, issuer, uri, due_at) VALUES ('owner', $1, $2, now())
+    `INSERT INTO attestation_lists (tenant_id, issuer, uri, due_at) VALUES ($3, $1, $2, now())
      ON CONFLICT (tenant_id, issuer, uri) DO UPDATE SET due_at = now()`,
-    [ISSUER, uri],
+    [ISSUER, uri, tenantId],
   );
   return id;
 }
@@ -201,5 +203,22 @@ it('does not read more than a list may have', async () => {
   receiver.always({ status: 302, headers: { location: `${receiver.url}/list` } });
   const moved = await createAttestation(`${receiver.url}/moved`, 0);
   await settled(moved, 'pending', /status of the response is 302/);
+  await worker.stop();
+});
+
+it('reads the lists of others while those of one founder hang, and forgets lists that nobody needs', async () => {
+  const slow = await startReceiver();
+  slow.always('hang');
+  const expired = new Date();
+  for (let list = 0; list < 20; list++) await createAttestation(`${slow.url}/${list}`, 0, 'stranger', expired);
+  const worker = await workers.start({ WEBHOOK_HEADERS_TIMEOUT_MS: '8000', WEBHOOK_TOTAL_TIMEOUT_MS: '8000' });
+  await slow.waitForRequests(2);
+  const uri = `${receiver.url}/prompt`;
+  await publish([0, 2, 0, 0], NOW + 3, uri);
+  await settled(await createAttestation(uri, 0), 'valid');
+  expect(slow.requests).toHaveLength(2);
+  await slow.stop();
+  const left = `SELECT count(*)::int AS left FROM attestation_lists WHERE tenant_id = 'stranger' AND due_at IS NOT NULL`;
+  await waitFor(async () => (await superuser.query(left)).rows[0].left === 0 || null);
   await worker.stop();
 });

@@ -15,7 +15,7 @@ import {
   type JWK,
   SignJWT,
 } from 'jose';
-import { AttestationProblem, type IssuerKeys, issuerOf, readStatusList, verifyCredential } from '.';
+import { AttestationProblem, type IssuerKeys, issuerOf, jwkFault, readStatusList, verifyCredential } from '.';
 
 const ISSUER = 'https://registry.example';
 const VCT = 'https://registry.example/company';
@@ -192,10 +192,21 @@ describe('a credential is refused', () => {
     ['not_yet_valid', { iat: SECONDS + 61 }],
     ['invalid_format', { exp: 'never' }],
     ['invalid_format', { status: { status_list: { idx: -1, uri: 'https://a.example' } } }],
+    ['invalid_format', { exp: 1e13 }],
+    ['invalid_format', { exp: 1e300 }],
+    ['invalid_format', { status: { status_list: { idx: 1e20, uri: 'https://a.example' } } }],
+    ['invalid_format', { status: { status_list: { idx: 1, uri: 'https://a.example/\0' } } }],
+    ['invalid_format', { status: { status_list: { idx: 1, uri: '' } } }],
     ['invalid_format', { _sd_alg: 'md5' }],
     ['invalid_format', { vct: 7 }],
   ])('as %s with %o', async (code, more) => {
     expect(await codeOf(verify(`${await sign({ ...plain, ...more })}~`))).toBe(code);
+  });
+
+  it.each(['__proto__', 'constructor'])('if its _sd_alg is %s', async (_sd_alg) => {
+    const own = disclosure('salt', 'a', 1);
+    const token = await sign({ ...plain, _sd: [digest(own)], _sd_alg });
+    expect(await codeOf(verify(`${token}~${own}~`))).toBe('invalid_format');
   });
 
   it('if a disclosure is not its own, comes twice, or does not fit', async () => {
@@ -270,6 +281,8 @@ describe('certificates', () => {
     certify('middle', 'root', CA);
     certify('leaf', 'middle', SAN);
     certify('other', 'middle', 'basicConstraints=CA:FALSE\nsubjectAltName=DNS:other.example');
+    // One name that looks like several.
+    certify('twice', 'middle', `subjectAltName=@names\n[names]\nDNS.1=a.example, URI:${ISSUER}, b.example`);
     // A leaf that certifies another one is no authority.
     certify('sub', 'leaf', SAN);
     certify('foreign', null, CA);
@@ -296,6 +309,7 @@ describe('certificates', () => {
   it('of a forged issuer, of another one, or out of date certify nothing', async () => {
     expect(await judge(['forged', 'foreign'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['other', 'middle'], ['root'])).toBe('untrusted_issuer');
+    expect(await judge(['twice', 'middle'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['sub', 'leaf', 'middle'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['leaf'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['leaf', 'middle'], ['root'], new Date(Date.now() + 40 * 86_400_000))).toBe('untrusted_issuer');
@@ -341,6 +355,7 @@ describe('a status list', () => {
     ['expired', { exp: SECONDS - 61 }],
     ['not_yet_valid', { iat: SECONDS + 61 }],
     ['invalid_format', { iat: undefined }],
+    ['invalid_format', { iat: -1e300 }],
     ['invalid_format', { status_list: { bits: 3, lst: '' } }],
     ['invalid_format', { status_list: { bits: 1, lst: 'AAAA' } }],
     // A bomb: 17 MiB of zeros.
@@ -355,4 +370,14 @@ describe('a status list', () => {
   it('is no other kind of token', async () => {
     expect(await codeOf(read(await listOf({}, issuer, 'dc+sd-jwt')))).toBe('invalid_type');
   });
+});
+
+it.each([
+  ['modulus', { kty: 'RSA', n: 'AQAB', e: 'AQAB' }],
+  ['modulus', { kty: 'RSA', n: Buffer.alloc(256, 255).toString('base64url'), e: 'AQ' }],
+  ['control characters', { kid: 'a\0' }],
+  ['control characters', { kid: {} }],
+])('a trust list refuses a key because of its %s', async (fault, more) => {
+  expect(await jwkFault({ ...keys.jwks[0], ...more })).toMatch(fault);
+  expect(await jwkFault({ ...keys.jwks[0], kid: null })).toBeNull();
 });

@@ -30,7 +30,11 @@ export interface VerifiedCredential {
 }
 
 const TYPES = ['dc+sd-jwt', 'vc+sd-jwt'];
-const HASHES: Readonly<Record<string, string>> = { 'sha-256': 'sha256', 'sha-384': 'sha384', 'sha-512': 'sha512' };
+const HASHES: ReadonlyMap<JsonValue, string> = new Map([
+  ['sha-256', 'sha256'],
+  ['sha-384', 'sha384'],
+  ['sha-512', 'sha512'],
+]);
 /** Claims that a holder must not hide (SD-JWT VC). */
 const PLAIN_CLAIMS = ['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status'];
 /** How old a key binding may be, in seconds. */
@@ -121,15 +125,14 @@ function statusOf(status: JsonValue | undefined): StatusReference | null {
   if (status === undefined) return null;
   const list = isJsonObject(status) ? status['status_list'] : undefined;
   const { uri, idx } = isJsonObject(list) ? list : {};
-  if (typeof uri === 'string' && uri.length <= 1024 && typeof idx === 'number' && Number.isInteger(idx) && idx >= 0) {
-    return { uri, idx };
-  }
+  const isPlace = typeof uri === 'string' && uri.length <= 1024 && URL.canParse(uri) && !/\p{Cc}/u.test(uri);
+  if (isPlace && typeof idx === 'number' && Number.isSafeInteger(idx) && idx >= 0) return { uri, idx };
   throw new AttestationProblem('invalid_format', 'has a status that is no place in a status_list');
 }
 
 /** Returns the hash of disclosures, in base64url. */
 function hasherOf({ _sd_alg: name = 'sha-256' }: JsonObject): (text: string) => string {
-  const hash = typeof name === 'string' ? HASHES[name] : undefined;
+  const hash = HASHES.get(name);
   if (hash === undefined) throw new AttestationProblem('invalid_format', 'has an unknown _sd_alg');
   return (text) => createHash(hash).update(text).digest('base64url');
 }

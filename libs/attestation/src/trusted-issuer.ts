@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPublicKey, X509Certificate } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@iss/domain';
 import {
   type CompactJWSHeaderParameters,
@@ -29,6 +29,9 @@ export interface VerifiedToken {
 /** Only asymmetric algorithms, so that nobody can sign without a key, or with the public key as a secret. */
 const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'PS256', 'PS384', 'PS512'];
 const MAX_CHAIN = 5;
+const MIN_RSA_BITS = 2048;
+/** The last second of the year 9999, after which times have more digits. */
+const LAST_SECOND = 253_402_300_799;
 /** How far the clocks of issuers may differ from ours, in seconds. */
 const CLOCK_SKEW = 60;
 
@@ -79,8 +82,8 @@ export async function verifyWith(token: string, type: string, jwk: JWK): Promise
 export function requireValidTime({ nbf, iat, exp }: JsonObject, now: Date): void {
   const seconds = now.getTime() / 1000;
   for (const [name, time] of Object.entries({ nbf, iat, exp })) {
-    if (time !== undefined && typeof time !== 'number') {
-      throw new AttestationProblem('invalid_format', `has a time that is no number: ${name}`);
+    if (time !== undefined && !(typeof time === 'number' && time >= 0 && time <= LAST_SECOND)) {
+      throw new AttestationProblem('invalid_format', `has a time that is no number of seconds until 9999: ${name}`);
     }
   }
   if (Number(exp ?? Infinity) <= seconds - CLOCK_SKEW) throw new AttestationProblem('expired', 'has expired');
@@ -95,9 +98,17 @@ export async function jwkFault(jwk: JsonValue): Promise<string | null> {
   if ('d' in jwk || 'k' in jwk) return 'must be a public key; remove the private members';
   const algorithm = { EC: 'ES256', OKP: 'EdDSA', RSA: 'PS256' }[typeof jwk['kty'] === 'string' ? jwk['kty'] : ''];
   if (algorithm === undefined) return 'must have the kty EC, OKP or RSA';
+  const isText = (member: JsonValue): boolean => typeof member === 'string' && !/\p{Cc}/u.test(member);
+  if (!Object.values(jwk).every((member) => member === null || isText(member))) {
+    return 'must have texts without control characters';
+  }
   try {
     await importJWK({ ...jwk }, typeof jwk['alg'] === 'string' ? jwk['alg'] : algorithm);
-    return null;
+    const { asymmetricKeyDetails: details } = createPublicKey({ key: { ...jwk }, format: 'jwk' });
+    const { modulusLength = MIN_RSA_BITS, publicExponent = 3n } = details ?? {};
+    // With the exponent 1, anybody can sign.
+    if (modulusLength >= MIN_RSA_BITS && publicExponent > 1n) return null;
+    return `must have a modulus of at least ${MIN_RSA_BITS} bits, and an exponent above 1`;
   } catch {
     return 'must be a key that can verify signatures';
   }

@@ -100,6 +100,7 @@ describe('a proxy that lies', () => {
         (text) => text.replace('"snapshot_version":3,"generated_at"', '"snapshot_version":4,"generated_at"'),
       ],
       ['another time', 'header', (text) => text.replace(/("generated_at":")\d{4}/, '$11999')],
+      ['another kind', 'header', (text) => text.replace('"envelope":', '"change_kind":"correction","envelope":')],
       ['another id', 'header', (text) => text.replace(/("snapshot_id":")[0-9a-f]{8}/, '$100000000')],
       ['another subject', 'other_subject', (text) => text.replaceAll('acme-corp', 'somebody-else')],
       ['something else', null, () => '[]'],

@@ -251,6 +251,7 @@ export class BundleVerifier {
       subject: own,
       written_by: snapshot.has('written_by') ? snapshot.textOrNull('written_by') : null,
       write_request_id: snapshot.has('write_request_id') ? snapshot.textOrNull('write_request_id') : null,
+      change_kind: snapshot.has('change_kind') ? snapshot.text('change_kind') : undefined,
     };
   }
 }

@@ -13,6 +13,8 @@ export interface LoggedVersion {
   readonly generated_at?: string | undefined;
   readonly written_by?: string | null | undefined;
   readonly write_request_id?: string | null | undefined;
+  /** Only the content states it, so nothing binds that of a part. */
+  readonly change_kind?: string | undefined;
 }
 
 /**
@@ -28,11 +30,12 @@ export function requireContent(where: string, header: LoggedVersion, envelope: J
       `${where} the SHA-256 of the envelope is ${hash} instead of ${header.envelope_hash}.`,
     );
   }
-  const { subject, snapshot_id, snapshot_version, generated_at } = header;
+  const { subject, snapshot_id, snapshot_version, generated_at, change_kind } = header;
   const own = isJsonObject(envelope) ? envelope : {};
   // UUIDs are case-insensitive.
-  const found = { ...own, snapshot_id: textOf(own['snapshot_id']).toLowerCase() };
-  const expected = { snapshot_id: snapshot_id.toLowerCase(), snapshot_version, generated_at };
+  const id = textOf(own['snapshot_id']).toLowerCase();
+  const found = { ...own, snapshot_id: id, change_kind: own['change_kind'] ?? 'change' };
+  const expected = { snapshot_id: snapshot_id.toLowerCase(), snapshot_version, generated_at, change_kind };
   requireMembers(`${where} the envelope`, found, expected, 'header');
   requireMembers(`${where} the envelope’s subject`, own['subject'], subject, 'header');
 }

@@ -213,6 +213,7 @@ function headerOf(evidence: ContentEvidence): LoggedVersion {
     generated_at: timeOf('generated_at'),
     written_by: textOrNullOf('written_by'),
     write_request_id: textOrNullOf('write_request_id'),
+    change_kind: snapshot.has('change_kind') ? snapshot.text('change_kind') : undefined,
   };
 }
 

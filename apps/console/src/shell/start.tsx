@@ -26,7 +26,7 @@ function Welcome() {
   return (
     <div className={styles.center}>
       <div className={styles.welcome}>
-        <img src={icon} alt="" />
+        <img src={icon} alt="" width={48} height={48} />
         <h1>{TEXT.signedOutTitle}</h1>
         <p>{TEXT.signedOutText}</p>
         {error !== null && <Problem error={error} />}

@@ -1,6 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { attestationStatusOf, DomainError } from '@iss/domain';
 import { type DueList, EvidenceStore } from '@iss/persistence';
-import { LOGGER, type Logger } from '@iss/platform';
+import { LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { AttestationProblem, MAX_STATUS_LIST_BYTES, readStatusList, STATUS_LIST_MEDIA_TYPE } from '@iss/attestation';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
@@ -9,8 +10,10 @@ import { WebhookClient } from '../delivery/webhook-client';
 import { Recorder } from '../projections/recorder';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
-/** The number of lists that are read at the same time. */
+/** The number of lists that are read at the same time: at most two of one founder. */
 const LISTS = 8;
+/** How often free places are filled while lists are read. */
+const FILL_MS = 500;
 
 /**
  * Reads the status lists of attestations through the guarded client, and announces revoked evidence. Any number of workers may
@@ -18,6 +21,8 @@ const LISTS = 8;
  */
 @Injectable()
 export class EvidenceService extends Recorder {
+  private readonly reads: ListReads;
+
   constructor(
     evidence: EvidenceStore,
     client: WebhookClient,
@@ -25,13 +30,52 @@ export class EvidenceService extends Recorder {
     @Inject(LOGGER) logger: Logger,
     @Inject(SETTINGS) { sweepIntervalMs }: Pick<WorkerSettings, 'sweepIntervalMs'>,
   ) {
-    const readLists = async () => {
-      const lists = await evidence.claimLists(LISTS);
-      await Promise.all(lists.map((list) => readList(evidence, client, list)));
-      return { eventIds: [], isMore: lists.length === LISTS };
-    };
+    const reads = new ListReads(evidence, client, rarely(warnTo(logger)));
+    const readLists = async () => ({ eventIds: [], isMore: await reads.fill() });
     const steps = [readLists, (limit: number) => evidence.announceRevoked(limit)];
-    super(steps, 'The status of attestations could not be read; retrying', queue, logger, sweepIntervalMs);
+    super(steps, FAILURE, queue, logger, sweepIntervalMs);
+    this.reads = reads;
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.reads.ended();
+  }
+}
+
+const FAILURE = 'The status of attestations could not be read; retrying';
+
+/** Lists that are being read. A slow list holds up only further lists of its founder. */
+class ListReads {
+  private readonly underWay = new Map<Promise<void>, string>();
+
+  constructor(
+    private readonly evidence: EvidenceStore,
+    private readonly client: WebhookClient,
+    private readonly warn: Warn,
+  ) {}
+
+  /** Begins to read due lists while places are free. Returns false if none is read. */
+  async fill(): Promise<boolean> {
+    const shares = [...this.underWay.values()];
+    const busy = shares.filter((share, place) => shares.indexOf(share, place + 1) >= 0);
+    const free = LISTS - shares.length;
+    const lists = free === 0 ? [] : await this.evidence.claimLists(free, busy);
+    for (const list of lists) this.start(list);
+    if (lists.length === 0 && this.underWay.size > 0) await Promise.race([...this.underWay.keys(), wait(FILL_MS)]);
+    return this.underWay.size > 0;
+  }
+
+  /** Resolves when no list is read any more. */
+  async ended(): Promise<void> {
+    await Promise.all(this.underWay.keys());
+  }
+
+  private start(list: DueList): void {
+    const read = readList(this.evidence, this.client, list)
+      .catch((error: unknown) => this.warn(FAILURE, error))
+      .finally(() => this.underWay.delete(read));
+    this.underWay.set(read, list.share);
   }
 }
 

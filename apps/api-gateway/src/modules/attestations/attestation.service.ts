@@ -10,6 +10,8 @@ import {
 } from '@iss/persistence';
 import { AttestationProblem, issuerOf, type KeyBinding, verifyCredential } from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
+import { Founders } from '../../access/founders';
+import { HeldPlaces } from '../../access/held-places';
 
 export interface SentCredential {
   credential: string;
@@ -18,14 +20,21 @@ export interface SentCredential {
   waitSeconds: number;
 }
 
-const POLL_MS = 200;
+const POLL_MS = 500;
+
+/** Requests that wait for a status, in total and per principal. Any further request is answered at once. */
+const MAX_WAITING = 100;
+const MAX_WAITING_PER_PRINCIPAL = 20;
 
 /** Verifies credentials of others, so that they can be evidence. */
 @Injectable()
 export class AttestationService {
+  private readonly places = new HeldPlaces(MAX_WAITING, MAX_WAITING_PER_PRINCIPAL);
+
   constructor(
     private readonly issuers: TrustedIssuerStore,
     private readonly attestations: AttestationStore,
+    private readonly founders: Founders,
   ) {}
 
   /**
@@ -36,15 +45,27 @@ export class AttestationService {
     const deadlineMs = performance.now() + waitSeconds * 1000;
     const { issuer, vct, digest, hasKeyBinding, expiresAt, status } = await this.verify(acting, credential, keyBinding);
     const attestationId = randomUUID();
-    let added = await this.attestations.add(acting, {
+    const added = await this.attestations.add(acting, {
       ...{ attestationId, tenantId: acting.tenantId, issuer, vct, digest, hasKeyBinding, expiresAt },
       ...{ statusUri: status?.uri ?? null, statusIdx: status?.idx ?? null },
     });
-    while (added.status === 'pending' && performance.now() < deadlineMs) {
-      await wait(POLL_MS);
-      added = await this.find(acting, attestationId);
+    return added.status === 'pending' && waitSeconds > 0 ? this.settled(acting, added, deadlineMs) : added;
+  }
+
+  /** Waits for the status until the deadline. Does not wait if too many requests do. */
+  private async settled(acting: Acting, added: AttestationRecord, deadlineMs: number): Promise<AttestationRecord> {
+    const leave = this.places.take(acting.principalId, await this.founders.of(acting.tenantId));
+    if (leave === null) return added;
+    try {
+      let found = added;
+      while (found.status === 'pending' && performance.now() < deadlineMs) {
+        await wait(POLL_MS);
+        found = await this.find(acting, added.attestationId);
+      }
+      return found;
+    } finally {
+      leave();
     }
-    return added;
   }
 
   /** Returns an attestation. Throws `forbidden` or `not_found`. */

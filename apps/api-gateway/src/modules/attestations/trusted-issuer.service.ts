@@ -80,8 +80,8 @@ async function requireIssuer(sent: SentIssuer): Promise<Pick<TrustedIssuerRecord
   if (details.length > 0) throw invalid(details);
   const vcts = sent.vcts.filter((vct) => typeof vct === 'string');
   for (const [index, vct] of sent.vcts.entries()) {
-    if (typeof vct !== 'string' || vct === '' || vct.length > MAX_VCT_LENGTH) {
-      refuse(`/vcts/${index}`, `must be a text of 1 to ${MAX_VCT_LENGTH} characters`);
+    if (typeof vct !== 'string' || vct === '' || vct.length > MAX_VCT_LENGTH || /\p{Cc}/u.test(vct)) {
+      refuse(`/vcts/${index}`, `must be a text of 1 to ${MAX_VCT_LENGTH} characters without control characters`);
     }
   }
   const keys: JsonObject[] = [];

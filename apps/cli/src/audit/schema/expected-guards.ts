@@ -271,6 +271,7 @@ function restore_texts (keys bigint[], versions integer[], texts text[]): plpgsq
 function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 9121256fb3a89a53 for PUBLIC
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
+function share_attestation_list (): plpgsql as its owner search_path=pg_catalog, pg_temp 5118a6c1afdd809f for PUBLIC
 function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp ac5a8bd29d3b73db for PUBLIC
 function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
 migration AppendOnly1700000000036: applied
@@ -297,6 +298,7 @@ migration ErasuresNameVersions1700000000041: applied
 migration EventsBesideTheLog1700000000048: applied
 migration EventsForGrantees1700000000027: applied
 migration FactsStay1700000000035: applied
+migration FairStatusLists1700000000066: applied
 migration Filters1700000000040: applied
 migration GrantedFeeds1700000000030: applied
 migration GrantsAccepted1700000000037: applied
@@ -590,6 +592,7 @@ role iss_worker: exists
 row level security of snapshots: on
 trigger archive_packs_not_truncated of archive_packs: CREATETRIGGERarchive_packs_not_truncatedBEFORETRUNCATEONarchive_packsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger archive_packs_stay of archive_packs: CREATETRIGGERarchive_packs_stayBEFOREDELETEORUPDATEONarchive_packsFOREACHROWEXECUTEFUNCTIONrefuse_pack_change
+trigger attestation_lists_shared of attestation_lists: CREATETRIGGERattestation_lists_sharedBEFOREINSERTORUPDATEONattestation_listsFOREACHROWWHENnew.share=''::textEXECUTEFUNCTIONshare_attestation_list
 trigger attestations_audited of attestations: CREATETRIGGERattestations_auditedAFTERINSERTONattestationsFOREACHROWEXECUTEFUNCTIONaudit_attestation
 trigger attestations_immutable of attestations: CREATETRIGGERattestations_immutableBEFOREUPDATEONattestationsFOREACHROWWHENto_jsonbold.*-'status'::text-'status_at'::text<>to_jsonbnew.*-'status'::text-'status_at'::textORold.status='revoked'::textEXECUTEFUNCTIONrefuse_attestation_change
 trigger attestations_kept of attestations: CREATETRIGGERattestations_keptBEFOREDELETEONattestationsFOREACHROWEXECUTEFUNCTIONrefuse_attestation_change

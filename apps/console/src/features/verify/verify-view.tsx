@@ -13,7 +13,7 @@ import styles from './verify.module.css';
 
 /** Verifies downloaded bundles and proofs. It needs nothing of the service but this page. */
 export function VerifyView() {
-  const { keys } = useTrustedKeys();
+  const { keys, served } = useTrustedKeys();
   const { verification, begin, stop, read } = useVerification(keys);
   const [file, setFile] = useState<{ readonly name: string; readonly blob: Blob } | null>(null);
   const [entry, setEntry] = useState('');
@@ -33,6 +33,14 @@ export function VerifyView() {
       set(value);
       stop();
     };
+  // What follows appears at once, so that nothing moves.
+  if (keys === null && served.isPending) {
+    return (
+      <Page title={TEXT.title} note={TEXT.note}>
+        {null}
+      </Page>
+    );
+  }
   return (
     <Page title={TEXT.title} note={TEXT.note}>
       {keys === null ? (

@@ -1,17 +1,46 @@
+-- fragment: shares_of_lists
+-- Walks the parties that take turns and have a list to be read now or later.
+shares AS (
+  SELECT (SELECT l.share FROM attestation_lists l WHERE l.due_at IS NOT NULL ORDER BY l.share, l.due_at LIMIT 1) AS share
+   UNION ALL
+  SELECT (SELECT l.share FROM attestation_lists l
+           WHERE l.due_at IS NOT NULL AND l.share > s.share ORDER BY l.share, l.due_at LIMIT 1)
+    FROM shares s WHERE s.share IS NOT NULL
+)
+
 -- statement: attestation_lists_claim
--- Claims the next due lists for five minutes. Keys are null if the tenant no longer trusts the issuer.
-WITH due AS MATERIALIZED (
-  SELECT l.list_id FROM attestation_lists l
-   WHERE l.due_at <= statement_timestamp() ORDER BY l.due_at LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED
+-- Claims the next due lists for five minutes, one of each party that is not busy. Keys are null if the tenant no longer
+-- trusts the issuer.
+WITH RECURSIVE @shares_of_lists, due AS MATERIALIZED (
+  SELECT l.list_id
+    FROM shares s
+   CROSS JOIN LATERAL (SELECT l.list_id, l.due_at FROM attestation_lists l
+                        WHERE l.share = s.share AND l.due_at <= statement_timestamp()
+                        ORDER BY l.share, l.due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) l
+   WHERE s.share <> ALL (:busy::text[])
+   ORDER BY l.due_at LIMIT :limit
 ), claimed AS (
   UPDATE attestation_lists l
      SET due_at = statement_timestamp() + interval '5 minutes', asked_at = statement_timestamp()
    WHERE l.list_id = ANY (ARRAY(SELECT due.list_id FROM due))
   RETURNING l.*
 )
-SELECT l.tenant_id AS "tenantId", l.issuer, l.uri, l.issued_at AS "issuedAt", x.keys AS "trusted?.keys", x.roots AS "trusted?.roots"
+SELECT l.share, l.tenant_id AS "tenantId", l.issuer, l.uri, l.issued_at AS "issuedAt", x.keys AS "trusted?.keys",
+       x.roots AS "trusted?.roots"
   FROM claimed l
   LEFT JOIN LATERAL (SELECT * FROM trusted_issuers x WHERE x.tenant_id = l.tenant_id AND x.issuer = l.issuer LIMIT 1) x ON true
+
+-- statement: attestation_lists_lag
+-- Returns for how long the oldest due list has waited. Lists of a party that had a turn in the last minute wait for its
+-- own other lists, and do not count.
+WITH RECURSIVE @shares_of_lists
+SELECT coalesce(extract(epoch FROM clock_timestamp() - min(l.due_at)) * 1000, 0)::float8 AS "ageMs"
+  FROM shares s
+ CROSS JOIN LATERAL (SELECT l.due_at FROM attestation_lists l
+                      WHERE l.share = s.share AND l.due_at <= statement_timestamp()
+                      ORDER BY l.share, l.due_at LIMIT 1) l
+ WHERE (SELECT true FROM attestation_lists l
+         WHERE l.share = s.share AND l.asked_at > statement_timestamp() - interval '1 minute' LIMIT 1) IS NULL
 
 -- statement: attestations_of_list
 -- A page of the attestations whose status can still change.
@@ -46,10 +75,13 @@ UPDATE attestation_lists l
  WHERE l.tenant_id = :tenantId::text AND l.issuer = :issuer::text AND l.uri = :uri::text
 
 -- statement: attestation_list_failed
--- Schedules the next read after one minute, then after two, four …, up to an hour.
+-- Schedules the next read after one minute, then after two, four …, up to an hour, if an attestation needs it.
 UPDATE attestation_lists l
    SET failures = l.failures + 1, problem = :problem::text,
-       due_at = statement_timestamp() + least(interval '1 hour', interval '1 minute' * power(2, least(l.failures, 10)))
+       due_at = CASE WHEN (SELECT true FROM attestations a
+                            WHERE (a.tenant_id, a.issuer, a.status_uri) = (l.tenant_id, l.issuer, l.uri) AND a.status_uri IS NOT NULL
+                              AND a.status <> 'revoked' AND coalesce(a.expires_at, 'infinity') > statement_timestamp() LIMIT 1)
+                     THEN statement_timestamp() + least(interval '1 hour', interval '1 minute' * power(2, least(l.failures, 10))) END
  WHERE l.tenant_id = :tenantId::text AND l.issuer = :issuer::text AND l.uri = :uri::text
 
 -- statement: evidence_waiting_claim

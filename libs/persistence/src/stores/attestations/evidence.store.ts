@@ -21,6 +21,8 @@ export interface AttestationListRef {
 }
 
 export interface DueList extends AttestationListRef {
+  /** The party that takes turns: the founder of the tenant. */
+  share: string;
   /** The newest list seen, by the clock of its issuer. */
   issuedAt: Date | null;
   /** Null if the tenant no longer trusts the issuer. */
@@ -44,7 +46,7 @@ interface RevokedUse extends SubjectRef {
   envelope: string | null;
 }
 
-const CLAIM = statement<{ limit: number }, DueList>('attestation_lists_claim');
+const CLAIM = statement<{ busy: readonly string[]; limit: number }, DueList>('attestation_lists_claim');
 const OF_LIST = statement<AttestationListRef & { after: string; rows: number }, ListedAttestation>(
   'attestations_of_list',
 );
@@ -71,9 +73,12 @@ const USES_AT_ONCE = 10;
 export class EvidenceStore {
   constructor(private readonly sql: Sql) {}
 
-  /** Claims up to `limit` status lists that must be read now. Each belongs to the caller for five minutes. */
-  claimLists(limit: number): Promise<DueList[]> {
-    return this.sql.run(CLAIM, { limit });
+  /**
+   * Claims up to `limit` status lists that must be read now, one of each party that is not busy. Each belongs to the
+   * caller for five minutes.
+   */
+  claimLists(limit: number, busy: readonly string[]): Promise<DueList[]> {
+    return this.sql.run(CLAIM, { limit, busy });
   }
 
   /** Stores the statuses of all attestations of a list, and when it must be read again. */

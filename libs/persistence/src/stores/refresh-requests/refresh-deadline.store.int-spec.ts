@@ -144,6 +144,14 @@ it('measures how late deadlines are recorded, and counts what waits for people',
   ]);
   await admin.query(`UPDATE grants SET expires_at = now() - interval '4 hours'`);
   expect(await hours()).toBe(4);
+  // A founder's lists that wait for its other lists are not late.
+  await admin.query(
+    `INSERT INTO attestation_lists (tenant_id, issuer, uri, due_at, asked_at)
+     VALUES ('acme', 'i', 'a', now() - interval '6 hours', NULL), ('acme', 'i', 'b', NULL, now())`,
+  );
+  expect(await hours()).toBe(4);
+  await admin.query(`UPDATE attestation_lists SET asked_at = now() - interval '2 minutes'`);
+  expect(await hours()).toBe(6);
 });
 
 it('announces nothing of an interrupted step, and everything in the next one', async () => {

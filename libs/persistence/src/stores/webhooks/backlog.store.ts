@@ -23,12 +23,13 @@ const OLDEST_DEADLINE = statement<NoParameters, { ageMs: number }>(
          (SELECT expires_at FROM refresh_requests
            WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT 1),
          (SELECT next_at FROM refresh_requests WHERE next_at <= now() ORDER BY next_at LIMIT 1),
-         (SELECT due_at FROM attestation_lists WHERE due_at <= now() ORDER BY due_at LIMIT 1),
          (SELECT revoked_at FROM evidence_waiting ORDER BY waiting_id LIMIT 1),
          (SELECT expires_at FROM grants
            WHERE revoked_at IS NULL AND expired_told_for IS DISTINCT FROM expires_at AND expires_at <= now()
            ORDER BY expires_at LIMIT 1))) * 1000, 0)::float8 AS "ageMs"`,
 );
+
+const OLDEST_LIST = statement<NoParameters, { ageMs: number }>('attestation_lists_lag');
 
 /** The counts of matters that wait for people, each up to {@link MOST_COUNTED}. */
 export interface WaitingForPeople {
@@ -63,7 +64,8 @@ export class BacklogStore {
 
   /** Returns for how many milliseconds the oldest deadline has passed without being recorded; 0 if there is none. */
   async oldestDeadlineMs(): Promise<number> {
-    return (await this.sql.one(OLDEST_DEADLINE, {})).ageMs;
+    const oldest = await Promise.all([this.sql.one(OLDEST_DEADLINE, {}), this.sql.one(OLDEST_LIST, {})]);
+    return Math.max(...oldest.map(({ ageMs }) => ageMs));
   }
 
   /** Counts what waits for people of the tenants. */
