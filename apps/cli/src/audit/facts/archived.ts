@@ -1,5 +1,4 @@
 import { ArchiveUnavailable, type PackedText, type TextArchive } from '@iss/archive';
-import { partsOf } from '@iss/platform';
 import { UsageError } from '../../command';
 import { type AuditReader, isText, type Row } from '../database';
 import { type Checked, nothingChecked, report } from '../findings';
@@ -73,13 +72,28 @@ export async function checkArchived(
   for (;;) {
     const rows = await reader.rows(`FETCH ${ROWS} FROM archived`);
     if (rows.length === 0) break;
-    for (const part of partsOf(rows.map(versionOf), ({ bytes }) => bytes, TEXT_BYTES)) {
+    for (const part of partsOf(rows.map(versionOf))) {
       const texts = await textsOf(archive, part);
       for (const version of part) checkVersion(checked, version, texts);
     }
   }
   await reader.rows('CLOSE archived');
   return checked;
+}
+
+/** Divides versions into parts of at most {@link TEXT_BYTES}, unless one version has more. */
+function partsOf(versions: readonly ArchivedVersion[]): ArchivedVersion[][] {
+  const parts: ArchivedVersion[][] = [];
+  let left = 0;
+  for (const version of versions) {
+    left -= version.bytes;
+    if (left < 0) {
+      parts.push([]);
+      left = TEXT_BYTES - version.bytes;
+    }
+    parts.at(-1)?.push(version);
+  }
+  return parts;
 }
 
 function versionOf(row: Row): ArchivedVersion {

@@ -62,6 +62,8 @@ constraint log_backfill_is_one_check of log_backfill: CHECKis_one
 constraint log_backfill_pkey of log_backfill: PRIMARYKEYis_one
 constraint log_checkpoints_marked of log_checkpoints: CHECKmarked_byISNULL=marked_atISNULL
 constraint log_checkpoints_pkey of log_checkpoints: PRIMARYKEYcheckpoint_id
+constraint log_copy_is_one_check of log_copy: CHECKis_one
+constraint log_copy_pkey of log_copy: PRIMARYKEYis_one
 constraint log_entries_announcement of log_entries: CHECKentry_type=8=announcement_idISNOTNULL
 constraint log_entries_backfill of log_entries: CHECKentry_type=10=backfill_fromISNOTNULLANDentry_type=10=key_countsISNOTNULL
 constraint log_entries_body of log_entries: CHECKbody_hashISNOTNULL=entry_type=1ANDsaltISNULLANDkey_prefixesISNOTNULL
@@ -311,6 +313,7 @@ migration Inbox1700000000020: applied
 migration InitialSchema1700000000001: applied
 migration LeanIndexes1700000000003: applied
 migration LogBackfill1700000000013: applied
+migration LogCopy1700000000065: applied
 migration LogKeys1700000000029: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
@@ -357,6 +360,7 @@ privileges of PUBLIC on idempotency_keys: none
 privileges of PUBLIC on limit_overrides: none
 privileges of PUBLIC on log_backfill: none
 privileges of PUBLIC on log_checkpoints: none
+privileges of PUBLIC on log_copy: none
 privileges of PUBLIC on log_entries: none
 privileges of PUBLIC on log_feed: none
 privileges of PUBLIC on log_key_announcements: none
@@ -421,6 +425,7 @@ privileges of iss_app on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on limit_overrides: SELECT
 privileges of iss_app on log_backfill: SELECT
 privileges of iss_app on log_checkpoints: DELETE, INSERT, SELECT
+privileges of iss_app on log_copy: SELECT, UPDATE
 privileges of iss_app on log_entries: INSERT, SELECT
 privileges of iss_app on log_feed: SELECT, UPDATE (granted_size, size)
 privileges of iss_app on log_key_announcements: SELECT
@@ -485,6 +490,7 @@ privileges of iss_gateway on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on limit_overrides: SELECT
 privileges of iss_gateway on log_backfill: SELECT
 privileges of iss_gateway on log_checkpoints: SELECT
+privileges of iss_gateway on log_copy: none
 privileges of iss_gateway on log_entries: SELECT
 privileges of iss_gateway on log_feed: SELECT
 privileges of iss_gateway on log_key_announcements: SELECT
@@ -549,6 +555,7 @@ privileges of iss_worker on idempotency_keys: DELETE, SELECT, UPDATE (started_at
 privileges of iss_worker on limit_overrides: SELECT
 privileges of iss_worker on log_backfill: SELECT
 privileges of iss_worker on log_checkpoints: DELETE, INSERT, SELECT
+privileges of iss_worker on log_copy: SELECT, UPDATE
 privileges of iss_worker on log_entries: INSERT, SELECT
 privileges of iss_worker on log_feed: SELECT, UPDATE (granted_size, size)
 privileges of iss_worker on log_key_announcements: SELECT
