@@ -13,10 +13,11 @@ import { runTrial } from './frame/trial.ts';
  * readers read. Meanwhile workers are killed, the store is stopped, hangs and returns wrong bytes, and versions are
  * erased.
  */
-const SUBJECTS = 500;
 const VERSIONS = 20;
-/** The versions of the history that is exported. */
-const LONG = 10_000;
+/** `TRIAL_SIZE=100000` archives about so many versions: the subjects' and a long history, which is exported. */
+const SIZE = Number(process.env['TRIAL_SIZE'] ?? 20_000);
+const SUBJECTS = SIZE / 2 / VERSIONS;
+const LONG = SIZE / 2;
 const KILLS = 6;
 const SEED = `
 WITH s AS (
@@ -234,7 +235,7 @@ await runTrial('archive', async (trial) => {
 
   // Wrong bytes must be reported, and never shown.
   const files = globSync(trial.path('devices/d1/objects/**/*.data'));
-  const mends = files.map((file) => TrialSwift.damage(file));
+  const mends = files.map((file) => swift.damage(file));
   for (const gateway of [...service.gateways]) {
     await gateway.kill();
     await gateway.start();
