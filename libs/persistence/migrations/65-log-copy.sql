@@ -14,3 +14,7 @@ COMMENT ON COLUMN log_copy.partial_paths IS 'Partial files in the store that a l
 COMMENT ON COLUMN log_copy.size IS 'The size of the checkpoint in the store; null before the first one';
 COMMENT ON COLUMN log_copy.signed_at IS 'When that checkpoint was published in the database';
 INSERT INTO log_copy DEFAULT VALUES;
+
+-- A block with exceptions cannot run in a parallel worker. So pg_restore, REINDEX and VACUUM FULL failed to build snapshots_by_effective_time
+-- of a large table in parallel.
+ALTER FUNCTION effective_time(text) PARALLEL RESTRICTED;
