@@ -7,6 +7,8 @@ export interface S3Server {
   url: string;
   /** By `bucket/key`. */
   objects: Map<string, Buffer>;
+  /** How a web server should serve an object, by `bucket/key`. */
+  headers: Map<string, { contentType: string | undefined; cacheControl: string | undefined }>;
   /** The method and path of each request. */
   requests: string[];
   /** How it behaves: it fails, answers late, answers wrong bytes, never answers, or is full. */
@@ -16,10 +18,13 @@ export interface S3Server {
 
 const SLOW_MS = 300;
 
+type State = Pick<S3Server, 'objects' | 'headers' | 'requests' | 'behaviour'>;
+
 /** Starts the store on a free port, or on the given one. */
 export async function startS3(port = 0): Promise<S3Server> {
-  const state: Pick<S3Server, 'objects' | 'requests' | 'behaviour'> = {
+  const state: State = {
     objects: new Map(),
+    headers: new Map(),
     requests: [],
     behaviour: 'normal',
   };
@@ -36,7 +41,7 @@ export async function startS3(port = 0): Promise<S3Server> {
 }
 
 async function answer(
-  { objects, requests, behaviour }: Pick<S3Server, 'objects' | 'requests' | 'behaviour'>,
+  { objects, headers: shown, requests, behaviour }: State,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -53,6 +58,7 @@ async function answer(
   if (method === 'PUT') {
     if (behaviour === 'full') return refuse(response, 507, 'InsufficientCapacity');
     objects.set(name, Buffer.concat(chunks));
+    shown.set(name, { contentType: headers['content-type'], cacheControl: headers['cache-control'] });
     return void response.setHeader('ETag', '"1"').end();
   }
   if (method === 'DELETE') {

@@ -197,6 +197,46 @@ it('has no plain text in its objects', async () => {
   expect(readdirSync(join(store, 'packs')).some((name) => name.endsWith('.tmp'))).toBe(false);
 });
 
+it('replays updates whose texts are archived in an audit', async () => {
+  const own = await ReadWorld.open({ ARCHIVE_URL: url });
+  try {
+    const subject = newSubject();
+    await own.write(subject, 1);
+    const updates = `${pathOf('/v1/tenants/acme', subject)}/updates`;
+    for (const version of [1, 2, 3]) {
+      const patch_ops = [{ op: 'add', path: '/attributes/note', value: `note ${version}` }];
+      const { subject_id } = subject;
+      const proposal = { subject_id, base_snapshot_version: version, patch_ops };
+      const proposed = await own.gateway.as('alice', 'post', updates).send(proposal).expect(201);
+      await own.gateway.as('alice', 'post', `${updates}/${proposed.body.update_id}/apply`).expect(200);
+    }
+    const { vkey } = await publishLog(own.gateway.databaseUrl);
+    await archiveAll(own);
+    const env = async () => operatorEnv({ DATABASE_URL: own.gateway.databaseUrl, ARCHIVE_URL: url });
+    const audit = async (...words: string[]) => {
+      const base = ['audit', '--json', '--jobs', '1', '--database-url', own.gateway.databaseUrl];
+      return JSON.parse((await iss([...base, ...words], { env })).printed);
+    };
+    const replayed = { updates_replayed: 3, updates_not_replayed: 0, archived_texts: 3, archived_texts_read: 3 };
+    const unread = { updates_replayed: 0, updates_not_replayed: 3, archived_texts: 3, archived_texts_read: 0 };
+    const signed = ['--vkey', vkey];
+    expect(await audit(...signed)).toMatchObject({ clean: true, ...unread });
+    expect(await audit(...signed, '--archive')).toMatchObject({ clean: true, ...replayed });
+    await own.superuser.query(`SET session_replication_role = replica;
+      UPDATE snapshot_provenance SET changed_paths = '["/attributes/other"]' WHERE snapshot_version = 2;
+      UPDATE updates SET patch_ops = replace(patch_ops, 'note 3', 'note 4') WHERE base_snapshot_version = 3;
+      RESET session_replication_role`);
+    expect(await audit(...signed)).toMatchObject({ clean: true });
+    for (const words of [signed, ['--no-log']]) {
+      expect((await audit(...words, '--archive')).findings_by_check).toEqual({ changed_paths: 1, patch: 2 });
+    }
+    await corrupt(subject, 2, own);
+    expect((await audit(...signed, '--archive')).findings_by_check).toMatchObject({ archived: 1 });
+  } finally {
+    await own.close();
+  }
+});
+
 it('is audited, verified and restored by commands', async () => {
   const own = await ReadWorld.open({ ARCHIVE_URL: url });
   try {

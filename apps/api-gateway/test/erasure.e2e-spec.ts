@@ -252,6 +252,16 @@ it('what is known of where values come from goes with them, and begins anew behi
   await subject.erase([2]);
   // The next version could name what the erased version had.
   expect(await known()).toEqual([one, { ...three, isUnknown: true }]);
+  // Nothing else removes or changes it, even as the owner of the tables.
+  for (const change of [
+    `UPDATE snapshot_provenance SET changed_paths = '[]'`,
+    `UPDATE snapshot_provenance SET changed_paths = NULL WHERE changed_paths IS NOT NULL`,
+    `UPDATE snapshot_provenance SET changed_by = '"mallory"'`,
+    'DELETE FROM snapshot_provenance',
+    'TRUNCATE snapshot_provenance',
+  ]) {
+    await expect(superuser.query(change)).rejects.toThrow(/is refused|stays/);
+  }
   await get(`${subject.path}/provenance?version=2`, 410);
   const { body: third } = await get(`${subject.path}/provenance?version=3`);
   expect(third.items).toMatchObject([{ since_version: 3, changed_by: 'importer' }]);

@@ -850,8 +850,8 @@ describe('what answers a request', () => {
       `UPDATE snapshots SET envelope = NULL, erasure_id = 1 WHERE snapshot_version = 3 AND subject_key = (${keyOf})`,
       [erased.subject_id],
     );
-    await superuser.query('SET session_replication_role = origin');
     await superuser.query(`DELETE FROM snapshot_provenance WHERE subject_key = (${keyOf})`, [unknown.subject_id]);
+    await superuser.query('SET session_replication_role = origin');
     expect(await get('alice', erased, ids[0] ?? '')).toMatchObject({ suggested_fulfilment: null });
     expect(await get('alice', unknown, ids[1] ?? '')).not.toHaveProperty('suggested_fulfilment');
   });

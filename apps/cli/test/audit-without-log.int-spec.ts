@@ -338,6 +338,25 @@ describe('applies the operations of updates again', () => {
     }
   });
 
+  it('and finds stored paths that are missing without an erasure', async () => {
+    await log.addUpdate('patched', [{ op: 'replace', path: '/attributes/alias', value: 'B' }]);
+    await log.query(
+      `INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
+       VALUES (${SUBJECT}, 3, '"alice"', ''), (${SUBJECT}, 4, '"alice"', '')`,
+    );
+    await log.publish();
+    await log.erase('patched', [2]);
+    await log.publish();
+    for (const words of [[], ['--no-log']]) {
+      expect((await look(...words)).findings).toMatchObject([
+        { check: 'changed_paths', where: expect.stringContaining('version 4'), what: expect.stringContaining('no erasure') },
+      ]);
+    }
+    // Earlier releases stored none.
+    await log.tamper(`UPDATE changed_paths_since SET from_at = now() + interval '1 day'`);
+    expect(await look()).toMatchObject({ clean: true });
+  });
+
   it('and counts those that were erased or that rfc6902 would apply wrongly', async () => {
     await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor', value: {} }]);
     await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor/name', value: 'x' }]);

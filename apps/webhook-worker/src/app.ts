@@ -8,6 +8,7 @@ import { DeliveryService } from './delivery/delivery.service';
 import { Dispatcher } from './delivery/dispatcher';
 import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
+import { LogCopy } from './log/log-copy';
 import { openMapKeys } from './log/map-keys';
 import { openLogIdentity } from './log/log-identity';
 import { measureOutputs } from './log/log-metrics';
@@ -29,6 +30,7 @@ const REPEATED = [
   OutboxProjection,
   ExpiryProjection,
   LogProjection,
+  LogCopy,
   FeedProjection,
   SweepService,
   RetentionService,

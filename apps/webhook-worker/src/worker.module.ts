@@ -3,6 +3,7 @@ import {
   Database,
   DeliveryStore,
   LogCheckpointStore,
+  LogCopyStore,
   MapReadStore,
   PersistenceModule,
 } from '@iss/persistence';
@@ -22,6 +23,7 @@ import { watchDeadlines, WorkerMetrics } from './health/worker-metrics';
 import { LOG_IDENTITY, type LogIdentity } from './log/log-identity';
 import { MapBackfill } from './log/map-backfill';
 import { MAP_KEYS, type MapKeys } from './log/map-keys';
+import { LogCopy } from './log/log-copy';
 import { LogMetrics } from './log/log-metrics';
 import { NewestCheckpoint } from './log/newest-checkpoint';
 import { LogPublication } from './log/publication';
@@ -62,6 +64,7 @@ export interface WorkerResources {
     Archiver,
     LogProjection,
     LogPublication,
+    LogCopy,
     MapBackfill,
     ViewMaker,
     FeedProjection,
@@ -118,12 +121,14 @@ export class WorkerModule {
     logMetrics: LogMetrics,
     checkpoints: LogCheckpointStore,
     map: MapReadStore,
-    @Inject(SETTINGS) { build }: WorkerSettings,
+    copy: LogCopyStore,
+    @Inject(SETTINGS) { build, logPublishUrl }: WorkerSettings,
   ) {
     watchProcess(registry, { build, load: () => database.load(), readiness: () => readiness.read() });
     watchBacklog(registry, backlog, queue);
     watchDeadlines(registry, backlog);
     own.watch(dispatcher);
     logMetrics.watch(checkpoints, map);
+    if (logPublishUrl !== undefined) logMetrics.watchCopy(copy);
   }
 }

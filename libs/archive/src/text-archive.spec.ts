@@ -101,3 +101,39 @@ it('is unavailable if no store answers, and does not ask a store that failed a m
   expect([await read(), await read()]).toEqual(['archive_unavailable', 'archive_unavailable']);
   expect(store.reads).toBe(1);
 });
+
+it.each(['up', 'down'])('goes %s through a pack in large blocks, and reads the next one ahead', async (way) => {
+  const store = new MemoryStore();
+  const object = randomUUID();
+  const pack = new PackBuilder();
+  const texts = Array.from({ length: 400 }, (_, index) => `${index} ${randomBytes(8_000).toString('base64')}`);
+  const places = texts.map((text) => {
+    const secret = randomBytes(32);
+    return { text, place: { object, secret, ...pack.add(sealText(text, secret)) } };
+  });
+  store.objects.set(nameOfObject(object), pack.build());
+  const archive = new TextArchive(store, null);
+  const ordered = way === 'up' ? places : places.toReversed();
+  for (let start = 0; start < ordered.length; start += 10) {
+    const step = ordered.slice(start, start + 10);
+    expect(await archive.read(step.map(({ place }) => place))).toEqual(step.map(({ text }) => text));
+    // The pack has four blocks. The last one may be small.
+    if (start === 10) expect(store.reads).toBeLessThanOrEqual(3);
+  }
+  // Beyond the end there is one more, which is empty.
+  expect(store.reads).toBeLessThanOrEqual(5);
+});
+
+it('forgets a block with damaged bytes', async () => {
+  const store = new MemoryStore();
+  const object = randomUUID();
+  const [pack, secret] = [new PackBuilder(), randomBytes(32)];
+  const text = randomBytes(40_000).toString('base64');
+  const place = { object, secret, ...pack.add(sealText(text, secret)) };
+  store.objects.set(nameOfObject(object), pack.build());
+  const archive = new TextArchive(store, null);
+  damage(store, place);
+  expect(await archive.read([place])).toEqual([null]);
+  damage(store, place);
+  expect(await archive.read([place])).toEqual([text]);
+});

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@iss/domain';
 import { within } from '@iss/platform';
+import { type Block, BLOCK_BYTES, BlockCache } from './block-cache';
 import { openText } from './pack';
 import type { PackedText } from './packed-text';
 import { type Range, rangesOf } from './ranges';
@@ -33,7 +34,10 @@ const PACK_MS = 60_000;
 const ANSWER_MS = 5_000;
 /** After a failure, other reads fail at once for this time, so that they do not pile up. */
 const PAUSE_MS = 1_000;
-const CACHE_BYTES = 32 << 20;
+/** The caches of texts and of blocks. */
+const CACHE_BYTES = 16 << 20;
+/** Ranges of at least so many bytes are read in blocks, because exports and proofs go on with the next range of the pack. */
+const STEP_BYTES = 32 * 1024;
 /** Ranges that one read requests at once. */
 const AT_ONCE = 4;
 /** Sealed bytes that are opened before other work gets its turn. They take some milliseconds. */
@@ -72,6 +76,10 @@ export class TextArchive {
     unavailable: 0,
   };
   private readonly cache = new TextCache(CACHE_BYTES);
+  private readonly blocks = new BlockCache(CACHE_BYTES / BLOCK_BYTES, (object, offset) => {
+    const deadline = { answerMs: ANSWER_MS, signal: AbortSignal.timeout(ANSWER_MS) };
+    return this.bytesOf({ object, offset, length: BLOCK_BYTES }, deadline);
+  });
   private readonly failedAtMs = new Map<ObjectStore, number>();
 
   constructor(
@@ -158,16 +166,23 @@ export class TextArchive {
   }
 
   private async open(range: Range, deadline: Deadline): Promise<Map<PackedText, string | null>> {
-    const [bytes, isMirrored] = await this.bytesOf(range, deadline);
+    const isStep = range.length >= STEP_BYTES && range.length < BLOCK_BYTES;
+    const { bytes, isMirrored, isKnown } = await this.orCount(
+      range,
+      isStep ? this.inBlocks(range) : this.bytesOf(range, deadline).then((block) => ({ ...block, isKnown: false })),
+    );
     const opened = new Map<PackedText, string | null>();
     let turn = 0;
     for (const text of range.texts) {
       const sealed = part(bytes, text.offset - range.offset, text.length);
       let found = openText(sealed, text.secret);
       if (found !== null) {
-        this.cache.set(keyOf(text), sealed);
-        this.count(isMirrored ? 'mirrored' : 'answered');
-      } else found = await this.second(text, isMirrored, deadline);
+        if (!isStep) this.cache.set(keyOf(text), sealed);
+        this.count(isKnown ? 'cached' : isMirrored ? 'mirrored' : 'answered');
+      } else {
+        for (const offset of blocksOf(text)) this.blocks.forget(text.object, offset);
+        found = await this.second(text, isMirrored, deadline);
+      }
       opened.set(text, found);
       turn += text.length;
       if (turn > TURN_BYTES) {
@@ -176,6 +191,30 @@ export class TextArchive {
       }
     }
     return opened;
+  }
+
+  /** Reads a range from its blocks. */
+  private async inBlocks(range: Range): Promise<Block & { isKnown: boolean }> {
+    const { object, offset, length } = range;
+    const blocks = await Promise.all(blocksOf(range).map((place) => this.blocks.get(object, place)));
+    const start = offset % BLOCK_BYTES;
+    // A block that ends early is the last one of its object.
+    const bytes = Buffer.concat(blocks.map(([block]) => block.bytes)).subarray(start, start + length);
+    return {
+      bytes,
+      isMirrored: blocks.some(([{ isMirrored }]) => isMirrored),
+      isKnown: blocks.every(([, isKnown]) => isKnown),
+    };
+  }
+
+  /** Counts the texts of a range that no store answers. */
+  private async orCount<T>({ texts }: Range, bytes: Promise<T>): Promise<T> {
+    try {
+      return await bytes;
+    } catch (error) {
+      this.count('unavailable', texts.length);
+      throw error;
+    }
   }
 
   /** Reads a text whose bytes are damaged from the other store. Returns null if no store has it undamaged. */
@@ -187,19 +226,18 @@ export class TextArchive {
     return found;
   }
 
-  /** Returns no bytes if all stores answer that they lack the object. `isMirrored`: the first store failed. */
-  private async bytesOf(range: Range, deadline: Deadline): Promise<[bytes: Buffer, isMirrored: boolean]> {
+  /** Returns no bytes if all stores answer that they lack the object. Throws {@link ArchiveUnavailable}. */
+  private async bytesOf(range: Omit<Range, 'texts'>, deadline: Deadline): Promise<Block> {
     const failures: unknown[] = [];
     for (const store of this.stores) {
       try {
-        return [await this.ask(store, range, deadline), failures.length > 0];
+        return { bytes: await this.ask(store, range, deadline), isMirrored: failures.length > 0 };
       } catch (error) {
         failures.push(error);
       }
     }
-    if (failures.every((failure) => failure instanceof ObjectMissing)) return [Buffer.alloc(0), true];
-    this.count('unavailable', range.texts.length);
-    throw new ArchiveUnavailable(failures[0]);
+    if (!failures.every((failure) => failure instanceof ObjectMissing)) throw new ArchiveUnavailable(failures[0]);
+    return { bytes: Buffer.alloc(0), isMirrored: true };
   }
 
   private async ask(
@@ -225,6 +263,13 @@ export class TextArchive {
   private count(outcome: ArchiveOutcome, times = 1): void {
     this.outcomes[outcome] += times;
   }
+}
+
+/** Returns where a part of an object begins, and where each further block of it begins. */
+function blocksOf({ offset, length }: Pick<Range, 'offset' | 'length'>): number[] {
+  const next = (Math.floor(offset / BLOCK_BYTES) + 1) * BLOCK_BYTES;
+  const further = Math.ceil(Math.max(0, offset + length - next) / BLOCK_BYTES);
+  return [offset, ...Array.from({ length: further }, (_, index) => next + index * BLOCK_BYTES)];
 }
 
 function part(bytes: Buffer, offset: number, length: number): Buffer {

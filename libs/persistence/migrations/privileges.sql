@@ -85,6 +85,7 @@ GRANT UPDATE (size, granted_size) ON log_feed TO iss_app, iss_worker;
 GRANT INSERT, UPDATE (next_index, until_index, turn) ON granted_feeds TO iss_app, iss_worker;
 GRANT INSERT (object_id, bytes), UPDATE (state, changed_at), DELETE ON archive_packs TO iss_app, iss_worker;
 GRANT SELECT, INSERT, UPDATE ON archive_progress TO iss_app, iss_worker;
+GRANT SELECT, UPDATE ON log_copy TO iss_app, iss_worker;
 GRANT SELECT ON provenance_backfill TO iss_app, iss_worker;
 
 GRANT UPDATE (status, status_at) ON attestations TO iss_app, iss_worker;

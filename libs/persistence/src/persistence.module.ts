@@ -27,10 +27,12 @@ import { SubjectStore } from './stores/snapshots/subject.store';
 import { VersionTimeStore } from './stores/snapshots/version-time.store';
 import { ViewStore } from './stores/snapshots/view.store';
 import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
+import { LogCopyStore } from './stores/log/log-copy.store';
 import { HistoryStore } from './stores/log/history.store';
 import { LogEntryStore } from './stores/log/log-entry.store';
 import { LogIntegrationStore } from './stores/log/log-integration.store';
 import { LogTileStore } from './stores/log/log-tile.store';
+import { EntryKeys } from './stores/map/entry-keys';
 import { MapBackfillStore } from './stores/map/map-backfill.store';
 import { MapProofStore } from './stores/map/map-proof.store';
 import { MapReadStore } from './stores/map/map-read.store';
@@ -62,6 +64,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   FeedStore,
   GrantEndStore,
   DisclosureStore,
+  EntryKeys,
   ErasureStore,
   AccessibleSubjectStore,
   GrantStore,
@@ -70,6 +73,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   LaterVersionStore,
   LegacyTenantStore,
   LogCheckpointStore,
+  LogCopyStore,
   LogEntryStore,
   HistoryStore,
   LogIntegrationStore,

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { execFileSync } from 'node:child_process';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
@@ -141,12 +142,18 @@ export class TrialSwift {
     await waitFor(limit, { deadlineMs: 180_000, what: 'Swift to change the limit of the bucket' });
   }
 
-  /** Changes bytes of a stored object, and returns the file with its former bytes. */
-  static damage(file: string): () => void {
+  /** Changes bytes of a stored object. Returns a function that restores them. */
+  damage(file: string): () => void {
     const before = readFileSync(file);
     const after = Buffer.from(before);
     for (let at = 8; at < after.length; at += 97) after.writeUInt8(after.readUInt8(at) ^ 1, at);
     writeFileSync(file, after, { flag: 'r+' });
-    return () => writeFileSync(file, before, { flag: 'r+' });
+    return () => {
+      // Swift moves an object with wrong bytes away when it notices them. The folder has the attributes of the object too.
+      const folder = dirname(file);
+      const quarantine = join(this.trial.path('devices/d1/quarantined/objects'), basename(folder));
+      if (!existsSync(file)) renameSync(quarantine, folder);
+      writeFileSync(file, before, { flag: 'r+' });
+    };
   }
 }

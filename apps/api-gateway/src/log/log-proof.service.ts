@@ -11,14 +11,13 @@ import {
   RULES,
 } from '@iss/domain';
 import { encodeBase64url } from '@iss/map';
-import { type ErasureRef, ErasureStore, type LogEntry, LogEntryStore } from '@iss/persistence';
+import { EntryKeys, type ErasureRef, ErasureStore, type LogEntry, LogEntryStore } from '@iss/persistence';
 import { encodeBase64, leafHash, toHex } from '@iss/tlog';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../access/disclosures';
 import { type Erased, ErasedError, erasedView } from '../access/erased';
 import { notFound, ReadAccess } from '../access/read-access';
 import type { Asker } from '../runtime/asker';
-import { EntryKeys } from './entry-keys';
 import { LogTreeService, notLoggedYet } from './log-tree.service';
 import { LogWaiting } from './log-waiting';
 

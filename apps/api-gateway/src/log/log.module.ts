@@ -1,5 +1,4 @@
 import { Global, Module } from '@nestjs/common';
-import { EntryKeys } from './entry-keys';
 import { LogProofService } from './log-proof.service';
 import { MapProofsService } from './map/map-proofs.service';
 import { PublishedMap } from './map/published-map';
@@ -9,7 +8,7 @@ import { LogWaiting } from './log-waiting';
 /** Provides the published log to all modules. */
 @Global()
 @Module({
-  providers: [LogTreeService, LogWaiting, LogProofService, EntryKeys, PublishedMap, MapProofsService],
-  exports: [LogTreeService, LogWaiting, LogProofService, EntryKeys, PublishedMap, MapProofsService],
+  providers: [LogTreeService, LogWaiting, LogProofService, PublishedMap, MapProofsService],
+  exports: [LogTreeService, LogWaiting, LogProofService, PublishedMap, MapProofsService],
 })
 export class LogModule {}

@@ -1,3 +1,4 @@
+import type { ArchiveSettings } from '@iss/archive';
 import { type Policy, TILE_WIDTH } from '@iss/tlog';
 import { UsageError } from '../command';
 import { AuditReader, isText } from './database';
@@ -58,6 +59,7 @@ export async function audit(
     withLog,
     policy,
     vrfSecret,
+    archive,
     jobs,
     tell,
   }: {
@@ -67,6 +69,8 @@ export async function audit(
     policy: Policy | null;
     /** Computes the keys of the map with this secret key. */
     vrfSecret: string | null;
+    /** Also reads the texts in this archive. */
+    archive: ArchiveSettings | null;
     jobs: number;
     tell: (progress: AuditProgress) => void;
   },
@@ -105,9 +109,11 @@ export async function audit(
       }
       if (range.to === null) tasks.push(...(await tasksBySubject(reader, 'facts', SUBJECTS)));
     }
-    runners = await openRunners({ url, moment: reader.moment }, Math.min(jobs, Math.max(1, tasks.length)));
+    if (archive !== null && range.to === null) tasks.push(...(await tasksBySubject(reader, 'archived', LINEAGES)));
+    runners = await openRunners({ url, moment: reader.moment, archive }, Math.min(jobs, Math.max(1, tasks.length)));
     const rest = range.to === null ? checkRest(reader, tree, { policy, vrfSecret }, result) : Promise.resolve();
     await Promise.all([rest, runAll(runners, tasks, result, { ...place, of: place.to - place.from, tell })]);
+    if (archive === null || range.to !== null) result.unreplayed += result.archivedUpdates;
     return result;
   } finally {
     await Promise.all(runners.map((runner) => runner.close()));
@@ -127,7 +133,7 @@ async function requireReadable(reader: AuditReader): Promise<void> {
   }
 }
 
-async function tasksBySubject(reader: AuditReader, kind: 'facts' | 'lineages', size: number): Promise<AuditTask[]> {
+async function tasksBySubject(reader: AuditReader, kind: 'facts' | 'lineages' | 'archived', size: number): Promise<AuditTask[]> {
   const [row] = await reader.rows('SELECT min(subject_key), max(subject_key) FROM snapshots');
   const tasks: AuditTask[] = [];
   const [first, last] = row ?? [];

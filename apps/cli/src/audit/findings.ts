@@ -13,6 +13,7 @@ export const CHECKS = {
   not_canonical: 'the envelope is not RFC 8785 text',
   envelope_ids: 'the envelope belongs to another snapshot',
   view: 'the view differs from its hash',
+  archived: 'its text in the archive is damaged (docs/operations/archive.md, "Damaged bytes")',
   patch: 'it differs from the result of its update',
   changed_paths: 'its stored changed paths are not what its update changed',
   chain: 'prev_hash is not the hash of the previous version',
@@ -62,8 +63,12 @@ export interface Found {
   replayed: number;
   /** Updates with erased data, or that rfc6902 would apply wrongly. */
   unreplayed: number;
-  /** Versions whose text is in the archive, and was not read. */
+  /** Versions whose text is in the archive. */
   archived: number;
+  /** Texts that were read from the archive, also the damaged ones. */
+  readTexts: number;
+  /** Updates whose texts are in the archive. They are replayed only if it is read. */
+  archivedUpdates: number;
   /** The number of findings of each kind. */
   readonly countByCheck: Partial<Record<CheckName, number>>;
 }
@@ -86,6 +91,8 @@ export function nothingFound(): Found {
     replayed: 0,
     unreplayed: 0,
     archived: 0,
+    readTexts: 0,
+    archivedUpdates: 0,
     countByCheck: {},
   };
 }
@@ -114,6 +121,8 @@ export function addFound(all: Found, more: Found): void {
   all.replayed += more.replayed;
   all.unreplayed += more.unreplayed;
   all.archived += more.archived;
+  all.readTexts += more.readTexts;
+  all.archivedUpdates += more.archivedUpdates;
 }
 
 function count({ countByCheck }: Found, check: CheckName, more: number): void {

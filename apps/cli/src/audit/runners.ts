@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '../command';
-import { AuditReader } from './database';
 import type { Checked } from './findings';
-import { type AuditTask, runTask, type ThreadAnswer, type ThreadSettings } from './tasks';
+import { type AuditTask, openSources, runTask, type ThreadAnswer, type ThreadSettings } from './tasks';
 
 /** Runs one task at a time. */
 export interface Runner {
@@ -15,8 +14,12 @@ export interface Runner {
 /** Opens runners. A single one uses this thread. Several use a thread each, because hashing needs whole processors. */
 export async function openRunners(settings: ThreadSettings, count: number): Promise<Runner[]> {
   if (count > 1) return Array.from({ length: count }, () => new ThreadRunner(settings));
-  const reader = await AuditReader.open(settings.url, settings.moment);
-  return [{ run: (task) => runTask(reader, task), close: () => reader.close() }];
+  const sources = await openSources(settings);
+  const close = async (): Promise<void> => {
+    sources.archive?.close();
+    await sources.reader.close();
+  };
+  return [{ run: (task) => runTask(sources, task), close }];
 }
 
 class ThreadRunner implements Runner {

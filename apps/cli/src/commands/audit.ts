@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { audit as auditDatabase, type AuditProgress, type AuditResult } from '../audit/audit';
 import { CHECKS, type Finding } from '../audit/findings';
-import { type Command, type CommandContext, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
-import { verifyArchive, withArchive } from './operators/archive';
+import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
+import { archiveSettings } from './operators/archive';
 import { policyOf, TRUST_OPTIONS } from '../trust/policy';
 import { visible } from '../visible';
 import { JSON_OPTION } from '../output';
@@ -22,7 +22,7 @@ export const audit: Command = {
     ...TRUST_OPTIONS,
     vrf: { about: 'Compute each key of the map with LOG_VRF_KEY, some 3,000 a second.' },
     'no-log': { about: 'Skip the log.' },
-    archive: { about: 'Also read every text in the archive (ARCHIVE_URL), and compare it with its hash.' },
+    archive: { about: 'Also read every text in the archive (ARCHIVE_URL), compare it with its hash, and replay its update.' },
     'from-index': { value: 'N', about: 'First entry to check.' },
     'to-index': { value: 'N', about: 'Check only entries before this one, and nothing else.' },
     jobs: { value: 'N', about: 'Parallel readers (default: one per processor).' },
@@ -42,13 +42,14 @@ export const audit: Command = {
     const vrfSecret = hasFlag(options, 'vrf') ? (variables['LOG_VRF_KEY'] ?? '') : null;
     if (vrfSecret === '') throw new UsageError('--vrf needs LOG_VRF_KEY, the secret key of workers and gateways.');
     const jobs = Math.min(MAX_JOBS, Math.max(1, countOf(options, 'jobs') ?? availableParallelism()));
-    const result = await auditDatabase(url, { range, withLog, policy, vrfSecret, jobs, tell: progressTo(complain) });
+    const archive = hasFlag(options, 'archive') ? await archiveSettings(env) : null;
+    const tell = progressTo(complain);
+    const result = await auditDatabase(url, { range, withLog, policy, vrfSecret, archive, jobs, tell });
     print(
       hasFlag(options, 'json')
         ? JSON.stringify(asJson(result, withLog))
-        : asText(result, { withLog, isRange: range.to !== null, isTrusting }),
+        : asText(result, { withLog, withArchive: archive !== null, isRange: range.to !== null, isTrusting }),
     );
-    if (hasFlag(options, 'archive')) await checkArchive(env, url, print, complain);
     if (result.findingsCount > 0) {
       throw new Failure(
         `Findings: ${result.findingsCount}. The database ${withLog ? 'differs from the log' : 'has faults'}. docs/operations/restore.md, "Audit", says what to do.`,
@@ -56,22 +57,6 @@ export const audit: Command = {
     }
   },
 };
-
-/** Verifies the texts that the audit of the database leaves out. Throws Failure if one is damaged. */
-async function checkArchive(
-  env: CommandContext['env'],
-  url: string,
-  print: (text: string) => void,
-  complain: (text: string) => void,
-): Promise<void> {
-  await withArchive({ env }, async (archive) => {
-    const { texts, damaged } = await verifyArchive(archive, url, complain);
-    print(`Verified ${texts} archived texts. Damaged: ${damaged.length}.`);
-    if (damaged.length > 0) {
-      throw new Failure(`Damaged texts in the archive: ${damaged.length}. iss archive verify lists them.`);
-    }
-  });
-}
 
 function countOf(options: Options, name: string): number | null {
   const text = textOf(options, name);
@@ -108,7 +93,8 @@ function asJson(result: AuditResult, withLog: boolean): object {
     waiting: result.waiting,
     updates_replayed: result.replayed,
     updates_not_replayed: result.unreplayed,
-    archived_texts_not_read: result.archived,
+    archived_texts: result.archived,
+    archived_texts_read: result.readTexts,
     findings_count: result.findingsCount,
     notices_count: result.noticesCount,
     findings_by_check: result.countByCheck,
@@ -119,7 +105,12 @@ function asJson(result: AuditResult, withLog: boolean): object {
 
 function asText(
   result: AuditResult,
-  { withLog, isRange, isTrusting }: { withLog: boolean; isRange: boolean; isTrusting: boolean },
+  {
+    withLog,
+    withArchive,
+    isRange,
+    isTrusting,
+  }: { withLog: boolean; withArchive: boolean; isRange: boolean; isTrusting: boolean },
 ): string {
   const { findings, findingsCount, notices, noticesCount, entries, snapshots, treeSize, checkpoints, waiting } = result;
   const scope = isRange
@@ -130,11 +121,11 @@ function asText(
       ? `Checked ${snapshots} snapshots${withLog ? ', but no log, because its tree is gone.' : '. The log was skipped, so a change is not found if everything that names the row was changed too.'}`
       : `Checked ${entries} of ${treeSize} log entries, ${snapshots} of them snapshots. ${scope}`,
     `Replayed ${result.replayed} updates. ${result.unreplayed} could not be replayed.`,
-    ...(result.archived > 0
-      ? [
-          `${result.archived} texts are in the archive, so their updates were not replayed. --archive recomputes their hashes.`,
-        ]
-      : []),
+    ...(withArchive
+      ? [`Verified ${result.readTexts} archived texts. Damaged: ${result.countByCheck.archived ?? 0}.`]
+      : result.archived > 0
+        ? [`${result.archived} texts are in the archive. --archive reads them and replays their updates.`]
+        : []),
     ...(withLog && isTrusting && !isRange
       ? ['Signatures were verified with keys from the database. Use --policy FILE to name the keys that you trust.']
       : []),

@@ -136,10 +136,11 @@ export async function diagnosis(
   };
 
   const archive = async (): Promise<Finding[]> => {
-    const url = env['ARCHIVE_URL'];
-    if (!url) return [skipped('ARCHIVE_URL is not set, so all texts are in the database')];
-    const findings: Finding[] = [];
-    for (const [name, one] of Object.entries({ ARCHIVE_URL: url, ARCHIVE_MIRROR_URL: env['ARCHIVE_MIRROR_URL'] })) {
+    const findings: Finding[] = env['ARCHIVE_URL']
+      ? []
+      : [skipped('ARCHIVE_URL is not set, so all texts are in the database')];
+    for (const name of ['ARCHIVE_URL', 'ARCHIVE_MIRROR_URL', 'LOG_PUBLISH_URL']) {
+      const one = env[name];
       if (!one) continue;
       findings.push(
         await writesAndReads(one).then(

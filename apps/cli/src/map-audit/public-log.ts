@@ -1,10 +1,14 @@
 import { Members, VerificationError } from '@iss/proof';
 import {
+  encodeBase64,
   formatEntryBundlePath,
   formatTilePath,
+  type HashReader,
   parseEntryBundle,
+  readConsistencyProof,
   readRightEdge,
   type RightEdge,
+  type Tile,
   TILE_WIDTH,
   TileHashes,
   tileHashReader,
@@ -46,18 +50,18 @@ export class PublicLog {
 
   /** Reads the right edge of the tree of this size. @throws Failure */
   async rightEdge(size: number): Promise<RightEdge> {
-    return this.readable(() =>
-      readRightEdge(
-        size,
-        tileHashReader(size, (tiles) =>
-          Promise.all(
-            tiles.map(
-              async (tile) => new TileHashes(await fetchBytes(below(this.prefix, formatTilePath(tile)), this.signal)),
-            ),
-          ),
-        ),
-      ),
-    );
+    return this.readable(() => readRightEdge(size, this.hashesOf(size)));
+  }
+
+  /** Makes a consistency proof of the tiles, each hash in base64. @throws Failure */
+  async consistency(from: number, to: number): Promise<string[]> {
+    return (await this.readable(() => readConsistencyProof(from, to, this.hashesOf(to)))).map(encodeBase64);
+  }
+
+  private hashesOf(size: number): HashReader {
+    const tileOf = async (tile: Tile): Promise<TileHashes> =>
+      new TileHashes(await fetchBytes(below(this.prefix, formatTilePath(tile)), this.signal));
+    return tileHashReader(size, (tiles) => Promise.all(tiles.map(tileOf)));
   }
 
   /** Yields the entries from `from` to `to`, exclusive, bundle by bundle. @throws Failure */

@@ -1,4 +1,4 @@
-import type { LogCheckpointStore, MapReadStore } from '@iss/persistence';
+import type { LogCheckpointStore, LogCopyStore, MapReadStore } from '@iss/persistence';
 import { watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
@@ -12,6 +12,7 @@ export class LogMetrics {
   private readonly replacedPolicies: Counter;
   private readonly reached: Gauge;
   private readonly unknown: Gauge;
+  private readonly refused: Gauge;
 
   constructor(private readonly registry: Registry) {
     this.answers = new Counter({
@@ -37,6 +38,12 @@ export class LogMetrics {
       registers: [registry],
     });
     this.unknown.set(0);
+    this.refused = new Gauge({
+      name: 'log_copy_refused',
+      help: '1 while LOG_PUBLISH_URL has another log, or more of it, than the database; otherwise 0',
+      registers: [registry],
+    });
+    this.refused.set(0);
   }
 
   /** Registers metrics of the published log, which are read on demand. */
@@ -64,6 +71,25 @@ export class LogMetrics {
         return state === null ? 0 : state.startsAt - state.backfilledTo;
       },
     });
+  }
+
+  /** Registers metrics of the copy of the log in object storage. */
+  watchCopy(copy: Pick<LogCopyStore, 'copied'>): void {
+    watchFigure(this.registry, {
+      name: 'log_copy_entries',
+      help: 'Entries of the log in LOG_PUBLISH_URL',
+      read: async () => (await copy.copied()).size ?? 0,
+    });
+    watchFigure(this.registry, {
+      name: 'log_copy_timestamp_seconds',
+      help: 'When the checkpoint in LOG_PUBLISH_URL was published in the database, in Unix time; 0 if there is none',
+      read: async () => ((await copy.copied()).signedAt?.getTime() ?? 0) / 1_000,
+    });
+  }
+
+  /** Sets, after a round, whether the store has another log. */
+  copyRefused(isRefused: boolean): void {
+    this.refused.set(isRefused ? 1 : 0);
   }
 
   /** Initializes the counters of the witnesses, because an alert on an increase needs an initial value. */

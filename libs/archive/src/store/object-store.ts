@@ -1,7 +1,13 @@
-/** Immutable objects by name. All methods reject if the store fails, and may reject once the signal is aborted. */
+/** How a web server should serve an object. */
+export interface ObjectHeaders {
+  readonly contentType: string;
+  readonly cacheControl: string;
+}
+
+/** Objects by name. All methods reject if the store fails, and may reject once the signal is aborted. */
 export interface ObjectStore {
-  /** Stores an object durably. */
-  put(name: string, bytes: Buffer, signal: AbortSignal): Promise<void>;
+  /** Stores an object durably, in place of an existing one. A folder does not keep the headers. */
+  put(name: string, bytes: Buffer, signal: AbortSignal, headers?: ObjectHeaders): Promise<void>;
   /** Returns this range of an object, or fewer bytes if the object ends earlier. Throws {@link ObjectMissing}. */
   read(name: string, offset: number, length: number, signal: AbortSignal): Promise<Buffer>;
   /** Deletes an object. Also resolves if there is none. */

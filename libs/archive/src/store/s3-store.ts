@@ -1,6 +1,6 @@
 import type * as Sdk from '@aws-sdk/client-s3';
 import { s3Env } from '@iss/platform';
-import { ObjectMissing, type ObjectStore } from './object-store';
+import { type ObjectHeaders, ObjectMissing, type ObjectStore } from './object-store';
 
 const CONNECT_MS = 1_000;
 /** A request that has no answer after this time is tried once more. It is long enough for a pack. Readers abort theirs earlier. */
@@ -34,8 +34,13 @@ export class S3Store implements ObjectStore {
     return new S3Store(await import('@aws-sdk/client-s3'), bucket, prefix);
   }
 
-  async put(name: string, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    const command = new this.sdk.PutObjectCommand({ ...this.of(name), Body: bytes, ContentLength: bytes.length });
+  async put(name: string, bytes: Buffer, signal: AbortSignal, headers?: ObjectHeaders): Promise<void> {
+    const command = new this.sdk.PutObjectCommand({
+      ...this.of(name),
+      Body: bytes,
+      ContentLength: bytes.length,
+      ...(headers && { ContentType: headers.contentType, CacheControl: headers.cacheControl }),
+    });
     await this.client.send(command, { abortSignal: signal });
   }
 

@@ -315,6 +315,10 @@ export class WorkerVariables extends SharedVariables {
   LOG_CHECKPOINT_FILE?: string | undefined;
 
   @IsOptional()
+  @CheckedText(archiveUrlFault)
+  LOG_PUBLISH_URL?: string;
+
+  @IsOptional()
   @Text()
   LOG_POLICY_FILE?: string;
 }

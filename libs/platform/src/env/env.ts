@@ -121,6 +121,8 @@ export function workerEnv(source: NodeJS.ProcessEnv = process.env) {
     sweepIntervalMs: env.SWEEP_INTERVAL_MS,
     /** The age from which the text of a version that is not the latest is archived; 0 for at once. */
     archiveAfterDays: env.ARCHIVE_AFTER_DAYS,
+    /** Object storage for the public files of the log. Undefined if only gateways serve them. */
+    logPublishUrl: env.LOG_PUBLISH_URL,
     log: {
       /** The log's name; empty if nothing is signed. */
       origin: env.LOG_ORIGIN ?? '',

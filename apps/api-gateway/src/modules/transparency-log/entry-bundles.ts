@@ -1,18 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import {
-  DomainError,
-  KEYED_ENTRY_VERSION,
-  keyedLeafText,
-  leafTextOfBody,
-  logEntryText,
-  mapBackfillText,
-} from '@iss/domain';
-import { formatMapRootEntry } from '@iss/map';
-import { type KeyStart, MapReadStore, type MapState, type PublicEntry, PublicEntryStore } from '@iss/persistence';
+import { DomainError } from '@iss/domain';
+import { MapReadStore, type MapState, PublicEntryStore } from '@iss/persistence';
 import { RecentMap } from '@iss/platform';
 import { type EntryBundle, equalBytes, formatEntryBundle, leafHash, TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
-import { EntryKeys } from '../../log/entry-keys';
 import { type LogFileContent, LogTreeService } from '../../log/log-tree.service';
 
 /** A whole bundle has about 50 KiB. The cache holds at most twice as many bytes. */
@@ -57,8 +48,7 @@ export class EntryBundles {
   constructor(
     @Inject(LogTreeService) private readonly tree: Pick<LogTreeService, 'checkpoint' | 'tile'>,
     @Inject(MapReadStore) private readonly mapState: Pick<MapReadStore, 'state'>,
-    private readonly keys: EntryKeys,
-    @Inject(PublicEntryStore) private readonly entries: Pick<PublicEntryStore, 'read'>,
+    @Inject(PublicEntryStore) private readonly entries: Pick<PublicEntryStore, 'leafTexts'>,
   ) {}
 
   /** Returns a bundle. Throws `unavailable` if too many others wait, and an error if the bundle does not match the tree. */
@@ -126,7 +116,7 @@ export class EntryBundles {
     const hashes = new TileHashes(tile.bytes);
     const leaves: Uint8Array[] = [];
     const allEnds = [...ends];
-    for (const text of await this.leafTexts(from, index * TILE_WIDTH + width)) {
+    for (const text of await this.entries.leafTexts(from, index * TILE_WIDTH + width)) {
       if (!equalBytes(leafHash(text), hashes.node(0, allEnds.length))) {
         throw new Error(`the leaf of log entry ${index * TILE_WIDTH + allEnds.length} is not the one in the tree`);
       }
@@ -137,37 +127,5 @@ export class EntryBundles {
     }
     if (allEnds.length !== width) throw new Error(`the log has ${leaves.length} entries from ${from} on`);
     return { bytes: Buffer.concat([bytes, ...leaves]), ends: allEnds };
-  }
-
-  private async leafTexts(from: number, to: number): Promise<Iterable<string>> {
-    const entries = await this.entries.read(from, to);
-    const keys = await this.keys.wholeKeys(entries.flatMap(keyStarts));
-    return leafTexts(entries, keys);
-  }
-}
-
-function keyStarts(entry: PublicEntry): readonly KeyStart[] {
-  return entry.type === 'root' ? [] : entry.keys.flat();
-}
-
-/** Yields the text of each leaf. `keys` has the keys of all entries, in their order. */
-function* leafTexts(entries: readonly PublicEntry[], keys: readonly Uint8Array[]): Generator<string, void> {
-  let used = 0;
-  const take = ({ length }: readonly KeyStart[]): Uint8Array[] => keys.slice(used, (used += length));
-  for (const entry of entries) {
-    switch (entry.type) {
-      case 'root':
-        yield formatMapRootEntry({ covers: entry.logIndex, root: entry.root });
-        break;
-      case 'backfill':
-        yield mapBackfillText(entry.from, entry.keys.map(take));
-        break;
-      case 'erased':
-        yield leafTextOfBody(entry.bodyHash, take(entry.keys));
-        break;
-      case 'fact':
-        yield keyedLeafText(logEntryText(entry.fact, entry.salt, KEYED_ENTRY_VERSION), take(entry.keys));
-        break;
-    }
   }
 }

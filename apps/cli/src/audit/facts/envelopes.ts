@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalValue } from './canonical';
 import { type Found, report } from '../findings';
 
-/** Replaces the text of a version in the archive, which only `iss archive verify` reads. No envelope has this text. */
+/** Replaces the text of a version in the archive, which `archived.ts` checks. No envelope has this text. */
 export const ARCHIVED = '@';
 
 /** Selects the text of the snapshot `n`. */

@@ -27,7 +27,7 @@ SELECT n.subject_key, n.snapshot_version, n.snapshot_id, n.tenant_id, n.generate
        ${UPDATE_COLUMNS}
   FROM ${source}
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = n.subject_key LIMIT 1) s ON true
-  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope FROM snapshots p
+  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope, p.pack_id FROM snapshots p
                       WHERE p.subject_key = n.subject_key AND p.snapshot_version = n.snapshot_version - 1 LIMIT 1) p ON true
   ${VIEW_OF_VERSION}
   ${UPDATE_OF_VERSION}`;

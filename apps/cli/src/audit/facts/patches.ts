@@ -16,6 +16,7 @@ export const UPDATE_COLUMNS = `u.update_id, u.patch_ops,
        EXISTS (SELECT FROM erasures er
                 WHERE er.erasure_id = u.erasure_id AND er.subject_key = u.subject_key AND er.status = 'erased'
                   AND (u.base_snapshot_version = ANY (er.versions) OR u.base_snapshot_version + 1 = ANY (er.versions))),
+       n.pack_id IS NOT NULL OR p.pack_id IS NOT NULL,
        CASE WHEN u.patch_ops IS NOT NULL AND n.envelope IS NOT NULL THEN p.envelope END,
        CASE WHEN u.patch_ops IS NOT NULL THEN (SELECT v.changed_paths FROM snapshot_provenance v
          WHERE v.subject_key = n.subject_key AND v.snapshot_version = n.snapshot_version) END`;
@@ -30,9 +31,9 @@ const MISCLONED = /"__proto__":|"constructor":"function /;
 /** The result of operations. `misread` means that rfc6902 would violate RFC 6902. */
 type Outcome = 'applied' | 'refused' | 'misread';
 
-/** Replays the update of a version and compares the result. The row ends with UPDATE_COLUMNS. */
+/** Replays the update of a version and compares the result, unless a text is in the archive. The row ends with UPDATE_COLUMNS. */
 export function checkPatch(found: Found, where: string, row: Row, envelope: unknown): void {
-  const [updateId, opsText, isOnVersionBefore, isErased, baseText, changedPaths] = row.slice(-6);
+  const [updateId, opsText, isOnVersionBefore, isErased, isArchived, baseText, changedPaths] = row.slice(-7);
   if (!isText(updateId)) return;
   const fault = (what: string): void => report(found, 'patch', where, `update ${updateId}: ${what}`);
   if (isOnVersionBefore !== 't') {
@@ -43,8 +44,35 @@ export function checkPatch(found: Found, where: string, row: Row, envelope: unkn
     fault('its operations are missing without an erasure');
     return;
   }
+  if (isArchived === 't' && isText(opsText)) {
+    found.archivedUpdates++;
+    return;
+  }
   const base = isText(baseText) ? canonicalValue(baseText) : undefined;
-  if (!isText(opsText) || base === undefined || envelope === undefined) {
+  if (!isText(opsText)) {
+    found.unreplayed++;
+    return;
+  }
+  replayUpdate(found, where, { updateId, opsText, changedPaths: changedPaths ?? null }, base, envelope);
+}
+
+/** An update with its operations, and the stored paths of what it changed. */
+export interface StoredUpdate {
+  readonly updateId: string;
+  readonly opsText: string;
+  readonly changedPaths: string | null;
+}
+
+/** Replays an update on the value of its base, which changes. Either value is undefined if there is no text to compare. */
+export function replayUpdate(
+  found: Found,
+  where: string,
+  { updateId, opsText, changedPaths }: StoredUpdate,
+  base: unknown,
+  envelope: unknown,
+): void {
+  const fault = (what: string): void => report(found, 'patch', where, `update ${updateId}: ${what}`);
+  if (base === undefined || envelope === undefined) {
     found.unreplayed++;
     return;
   }

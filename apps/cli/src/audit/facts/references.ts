@@ -48,6 +48,15 @@ const REFERENCES: readonly Reference[] = [
        FROM snapshot_provenance p WHERE NOT ${version('p.subject_key', 'p.snapshot_version')}`,
   },
   {
+    check: 'changed_paths',
+    what: 'they are missing, and no erasure removed them',
+    statement: `SELECT 'provenance of version ' || p.snapshot_version || ' of subject_key ' || p.subject_key
+       FROM snapshot_provenance p JOIN snapshots n USING (subject_key, snapshot_version)
+      WHERE p.snapshot_version > 1 AND p.changed_paths IS NULL AND n.created_at >= (SELECT from_at FROM changed_paths_since)
+        AND NOT EXISTS (SELECT FROM erasures er WHERE er.subject_key = p.subject_key AND er.status = 'erased'
+                           AND p.snapshot_version - 1 = ANY (er.versions))`,
+  },
+  {
     check: 'named',
     what: 'its version is missing',
     statement: `SELECT 'view of version ' || v.snapshot_version || ' of subject_key ' || v.subject_key

@@ -25,7 +25,7 @@ SELECT e.log_index, e.subject_key, e.snapshot_version, translate(encode(e.salt, 
   LEFT JOIN LATERAL (SELECT * FROM snapshots n
                       WHERE n.subject_key = e.subject_key AND n.snapshot_version = e.snapshot_version LIMIT 1) n ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = e.subject_key LIMIT 1) s ON true
-  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope FROM snapshots p
+  LEFT JOIN LATERAL (SELECT p.envelope_hash, p.created_at, p.snapshot_id, p.envelope, p.pack_id FROM snapshots p
                       WHERE p.subject_key = e.subject_key AND p.snapshot_version = e.snapshot_version - 1 LIMIT 1) p ON true
   LEFT JOIN LATERAL (SELECT pe.log_index FROM log_entries pe
                       WHERE pe.entry_type = 1 AND pe.subject_key = e.subject_key

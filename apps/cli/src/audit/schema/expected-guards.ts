@@ -19,6 +19,8 @@ constraint attestations_pkey of attestations: PRIMARYKEYattestation_id
 constraint attestations_status of attestations: CHECKstatus=ANYARRAY['none'::text,'pending'::text,'valid'::text,'suspended'::text,'revoked'::text,'other'::text]
 constraint attestations_tenant_id_fkey of attestations: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint audit_places_pkey of audit_places: PRIMARYKEYtenant_id
+constraint changed_paths_since_is_one_check of changed_paths_since: CHECKis_one
+constraint changed_paths_since_pkey of changed_paths_since: PRIMARYKEYis_one
 constraint claimed_types_claimed_type_check of claimed_types: CHECKclaimed_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
 constraint claimed_types_pkey of claimed_types: PRIMARYKEYprincipal_id
 constraint deliveries_event_subscription_key of deliveries: UNIQUEevent_id,subscription_id
@@ -60,6 +62,8 @@ constraint log_backfill_is_one_check of log_backfill: CHECKis_one
 constraint log_backfill_pkey of log_backfill: PRIMARYKEYis_one
 constraint log_checkpoints_marked of log_checkpoints: CHECKmarked_byISNULL=marked_atISNULL
 constraint log_checkpoints_pkey of log_checkpoints: PRIMARYKEYcheckpoint_id
+constraint log_copy_is_one_check of log_copy: CHECKis_one
+constraint log_copy_pkey of log_copy: PRIMARYKEYis_one
 constraint log_entries_announcement of log_entries: CHECKentry_type=8=announcement_idISNOTNULL
 constraint log_entries_backfill of log_entries: CHECKentry_type=10=backfill_fromISNOTNULLANDentry_type=10=key_countsISNOTNULL
 constraint log_entries_body of log_entries: CHECKbody_hashISNOTNULL=entry_type=1ANDsaltISNULLANDkey_prefixesISNOTNULL
@@ -261,6 +265,7 @@ function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
 function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e19473aa8 for PUBLIC
 function refuse_pack_change (): plpgsql search_path=pg_catalog, pg_temp 35564bb28d1f3816 for PUBLIC
 function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 9e969ba88eb48778 for PUBLIC
+function refuse_provenance_change (): plpgsql search_path=pg_catalog, pg_temp 3b7c65750190f6b1 for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp 335f8d36387f5446 for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
@@ -310,6 +315,7 @@ migration Inbox1700000000020: applied
 migration InitialSchema1700000000001: applied
 migration LeanIndexes1700000000003: applied
 migration LogBackfill1700000000013: applied
+migration LogCopy1700000000065: applied
 migration LogKeys1700000000029: applied
 migration LogPolicy1700000000012: applied
 migration LogRestarts1700000000021: applied
@@ -320,6 +326,7 @@ migration PendingChanges1700000000039: applied
 migration PendingGrants1700000000046: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
+migration ProvenanceStays1700000000064: applied
 migration RecordsInTheLog1700000000050: applied
 migration RecurringRefreshRequests1700000000042: applied
 migration RefreshRequestInbox1700000000026: applied
@@ -341,6 +348,7 @@ privileges of PUBLIC on attestation_uses: none
 privileges of PUBLIC on attestations: none
 privileges of PUBLIC on audit_places: none
 privileges of PUBLIC on audit_records: none
+privileges of PUBLIC on changed_paths_since: none
 privileges of PUBLIC on claimed_types: none
 privileges of PUBLIC on deliveries: none
 privileges of PUBLIC on delivery_attempts: none
@@ -354,6 +362,7 @@ privileges of PUBLIC on idempotency_keys: none
 privileges of PUBLIC on limit_overrides: none
 privileges of PUBLIC on log_backfill: none
 privileges of PUBLIC on log_checkpoints: none
+privileges of PUBLIC on log_copy: none
 privileges of PUBLIC on log_entries: none
 privileges of PUBLIC on log_feed: none
 privileges of PUBLIC on log_key_announcements: none
@@ -404,6 +413,7 @@ privileges of iss_app on attestation_uses: SELECT
 privileges of iss_app on attestations: INSERT, SELECT, UPDATE (status, status_at)
 privileges of iss_app on audit_places: none
 privileges of iss_app on audit_records: SELECT
+privileges of iss_app on changed_paths_since: none
 privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
 privileges of iss_app on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
@@ -417,6 +427,7 @@ privileges of iss_app on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on limit_overrides: SELECT
 privileges of iss_app on log_backfill: SELECT
 privileges of iss_app on log_checkpoints: DELETE, INSERT, SELECT
+privileges of iss_app on log_copy: SELECT, UPDATE
 privileges of iss_app on log_entries: INSERT, SELECT
 privileges of iss_app on log_feed: SELECT, UPDATE (granted_size, size)
 privileges of iss_app on log_key_announcements: SELECT
@@ -467,6 +478,7 @@ privileges of iss_gateway on attestation_uses: SELECT
 privileges of iss_gateway on attestations: INSERT, SELECT
 privileges of iss_gateway on audit_places: none
 privileges of iss_gateway on audit_records: SELECT
+privileges of iss_gateway on changed_paths_since: none
 privileges of iss_gateway on claimed_types: INSERT, SELECT, UPDATE
 privileges of iss_gateway on deliveries: INSERT, SELECT, UPDATE
 privileges of iss_gateway on delivery_attempts: SELECT
@@ -480,6 +492,7 @@ privileges of iss_gateway on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on limit_overrides: SELECT
 privileges of iss_gateway on log_backfill: SELECT
 privileges of iss_gateway on log_checkpoints: SELECT
+privileges of iss_gateway on log_copy: none
 privileges of iss_gateway on log_entries: SELECT
 privileges of iss_gateway on log_feed: SELECT
 privileges of iss_gateway on log_key_announcements: SELECT
@@ -530,6 +543,7 @@ privileges of iss_worker on attestation_uses: SELECT
 privileges of iss_worker on attestations: SELECT, UPDATE (status, status_at)
 privileges of iss_worker on audit_places: none
 privileges of iss_worker on audit_records: SELECT
+privileges of iss_worker on changed_paths_since: none
 privileges of iss_worker on claimed_types: SELECT
 privileges of iss_worker on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
@@ -543,6 +557,7 @@ privileges of iss_worker on idempotency_keys: DELETE, SELECT, UPDATE (started_at
 privileges of iss_worker on limit_overrides: SELECT
 privileges of iss_worker on log_backfill: SELECT
 privileges of iss_worker on log_checkpoints: DELETE, INSERT, SELECT
+privileges of iss_worker on log_copy: SELECT, UPDATE
 privileges of iss_worker on log_entries: INSERT, SELECT
 privileges of iss_worker on log_feed: SELECT, UPDATE (granted_size, size)
 privileges of iss_worker on log_key_announcements: SELECT
@@ -601,6 +616,8 @@ trigger attestations_revoked of attestations: CREATETRIGGERattestations_revokedA
 trigger audit_records_immutable of audit_records: CREATETRIGGERaudit_records_immutableBEFOREDELETEORUPDATEONaudit_recordsFOREACHROWEXECUTEFUNCTIONrefuse_change_but_erased_text
 trigger audit_records_logged of audit_records: CREATETRIGGERaudit_records_loggedAFTERINSERTONaudit_recordsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_audit_records
 trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
+trigger changed_paths_since_not_truncated of changed_paths_since: CREATETRIGGERchanged_paths_since_not_truncatedBEFORETRUNCATEONchanged_paths_sinceFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger changed_paths_since_stays of changed_paths_since: CREATETRIGGERchanged_paths_since_staysBEFOREDELETEORUPDATEONchanged_paths_sinceFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger disclosures_immutable of disclosures: CREATETRIGGERdisclosures_immutableBEFOREDELETEORUPDATEONdisclosuresFOREACHROWEXECUTEFUNCTIONrefuse_record_change
 trigger disclosures_logged of disclosures: CREATETRIGGERdisclosures_loggedAFTERINSERTONdisclosuresREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_disclosures
 trigger disclosures_not_truncated of disclosures: CREATETRIGGERdisclosures_not_truncatedBEFORETRUNCATEONdisclosuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
@@ -680,6 +697,8 @@ trigger refresh_requests_changed_audited of refresh_requests: CREATETRIGGERrefre
 trigger refresh_requests_made_audited of refresh_requests: CREATETRIGGERrefresh_requests_made_auditedAFTERINSERTONrefresh_requestsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONaudit_refresh_requests
 trigger refresh_requests_owner of refresh_requests: CREATETRIGGERrefresh_requests_ownerBEFOREINSERTONrefresh_requestsFOREACHROWEXECUTEFUNCTIONname_refresh_request_owner
 trigger refresh_requests_recur of refresh_requests: CREATETRIGGERrefresh_requests_recurBEFOREUPDATEONrefresh_requestsFOREACHROWWHENold.status='pending'::textANDnew.status<>'pending'::textANDnew.everyISNOTNULLANDnew.series_end_reasonISNULLEXECUTEFUNCTIONplan_next_refresh_request
+trigger snapshot_provenance_not_truncated of snapshot_provenance: CREATETRIGGERsnapshot_provenance_not_truncatedBEFORETRUNCATEONsnapshot_provenanceFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger snapshot_provenance_stays of snapshot_provenance: CREATETRIGGERsnapshot_provenance_staysBEFOREDELETEORUPDATEONsnapshot_provenanceFOREACHROWEXECUTEFUNCTIONrefuse_provenance_change
 trigger snapshot_views_logged of snapshot_views: CREATETRIGGERsnapshot_views_loggedAFTERINSERTONsnapshot_viewsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_views
 trigger snapshot_views_not_truncated of snapshot_views: CREATETRIGGERsnapshot_views_not_truncatedBEFORETRUNCATEONsnapshot_viewsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger snapshot_views_stay of snapshot_views: CREATETRIGGERsnapshot_views_stayBEFOREDELETEORUPDATEONsnapshot_viewsFOREACHROWEXECUTEFUNCTIONrefuse_view_change

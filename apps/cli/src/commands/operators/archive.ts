@@ -1,4 +1,4 @@
-import { ObjectMissing, openArchive, type TextArchive } from '@iss/archive';
+import { type ArchiveSettings, ObjectMissing, openArchive, type TextArchive } from '@iss/archive';
 import {
   archivedTexts,
   archiveStatus as readStatus,
@@ -148,7 +148,7 @@ async function copyPacks(
 }
 
 /** Reads all archived texts, and returns how many there are and the damaged ones. */
-export async function verifyArchive(
+async function verifyArchive(
   archive: TextArchive,
   databaseUrl: string,
   complain: (text: string) => void,
@@ -167,19 +167,24 @@ export async function verifyArchive(
 }
 
 /** Opens the archive of the environment. Throws UsageError if none is set. */
-export async function withArchive(
+async function withArchive(
   { env }: Pick<CommandContext, 'env'>,
   work: (archive: TextArchive, databaseUrl: string) => Promise<void>,
 ): Promise<void> {
-  const { databaseUrl, archive: settings } = await env();
-  const archive = await openArchive(settings);
-  if (archive === null)
-    throw new UsageError('No archive is configured. Set ARCHIVE_URL, as workers and gateways have it.');
+  const archive = await openArchive(await archiveSettings(env));
+  const { databaseUrl } = await env();
   try {
     await work(archive, databaseUrl);
   } finally {
     archive.close();
   }
+}
+
+/** Returns the stores of the environment. Throws UsageError if none is set. */
+export async function archiveSettings(env: CommandContext['env']): Promise<ArchiveSettings> {
+  const { archive } = await env();
+  if (archive !== null) return archive;
+  throw new UsageError('No archive is configured. Set ARCHIVE_URL, as workers and gateways have it.');
 }
 
 function progressOf(complain: (text: string) => void, what = 'texts'): (count: number) => void {

@@ -1,16 +1,13 @@
+import { KEYED_ENTRY_VERSION, keyedLeafText, leafTextOfBody, logEntryText, mapBackfillText } from '@iss/domain';
+import { formatMapRootEntry } from '@iss/map';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { type LoggedFact, loggedFactOf, type LoggedRow } from '../log/log-facts';
+import { EntryKeys, type KeyStart } from './entry-keys';
 import { countsIn, prefixesIn } from './map-read.store';
 
-/** The first bytes of a key, and a log index that the key leads to. */
-export interface KeyStart {
-  readonly prefix: Uint8Array;
-  readonly logIndex: number;
-}
-
 /** The parts of the leaf of an entry in a log with a map. */
-export type PublicEntry = { readonly logIndex: number } & (
+type PublicEntry = { readonly logIndex: number } & (
   | { readonly type: 'fact'; readonly fact: LoggedFact; readonly salt: Uint8Array; readonly keys: readonly KeyStart[] }
   /** An erased version: only the SHA-256 of its text is left. */
   | { readonly type: 'erased'; readonly bodyHash: Uint8Array; readonly keys: readonly KeyStart[] }
@@ -34,11 +31,45 @@ const READ = statement<{ from: number; to: number }, Row>('public_entries');
 
 /** Reads the entries of a log with a map, whose leaves are public texts. */
 export class PublicEntryStore {
-  constructor(private readonly sql: Pick<Sql, 'run'>) {}
+  private readonly keys: EntryKeys;
 
-  /** Returns the entries from the log index `from` up to `to`, without `to`. Throws if the parts of one are missing. */
-  async read(from: number, to: number): Promise<PublicEntry[]> {
-    return (await this.sql.run(READ, { from, to })).map(entryOf);
+  constructor(private readonly sql: Pick<Sql, 'run'>) {
+    this.keys = new EntryKeys(sql);
+  }
+
+  /**
+   * Makes the public text of each entry from the log index `from` up to `to`, without `to`. The leaf of the entry is its hash. The text
+   * reveals nothing about the fact, and does not change if the fact is erased. Throws if the parts of an entry are missing.
+   */
+  async leafTexts(from: number, to: number): Promise<Iterable<string>> {
+    const entries = (await this.sql.run(READ, { from, to })).map(entryOf);
+    return leafTexts(entries, await this.keys.wholeKeys(entries.flatMap(keyStarts)));
+  }
+}
+
+function keyStarts(entry: PublicEntry): readonly KeyStart[] {
+  return entry.type === 'root' ? [] : entry.keys.flat();
+}
+
+/** Yields the text of each leaf. `keys` has the keys of all entries, in their order. */
+function* leafTexts(entries: readonly PublicEntry[], keys: readonly Uint8Array[]): Generator<string, void> {
+  let used = 0;
+  const take = ({ length }: readonly KeyStart[]): Uint8Array[] => keys.slice(used, (used += length));
+  for (const entry of entries) {
+    switch (entry.type) {
+      case 'root':
+        yield formatMapRootEntry({ covers: entry.logIndex, root: entry.root });
+        break;
+      case 'backfill':
+        yield mapBackfillText(entry.from, entry.keys.map(take));
+        break;
+      case 'erased':
+        yield leafTextOfBody(entry.bodyHash, take(entry.keys));
+        break;
+      case 'fact':
+        yield keyedLeafText(logEntryText(entry.fact, entry.salt, KEYED_ENTRY_VERSION), take(entry.keys));
+        break;
+    }
   }
 }
 

@@ -134,3 +134,11 @@ describe('below', () => {
     expect(others).toEqual([]);
   });
 });
+
+it('has no function with a block of exceptions that PostgreSQL runs in a parallel worker, where it fails', async () => {
+  // pg_restore, REINDEX and VACUUM FULL build the index of times in parallel if the table is large.
+  const { rows } = await superuser.query(
+    `SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosrc ~ 'EXCEPTION\\s+WHEN' AND proparallel = 's'`,
+  );
+  expect(rows).toEqual([]);
+});

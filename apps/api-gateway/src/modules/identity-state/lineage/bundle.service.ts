@@ -7,10 +7,16 @@ import {
   type SubjectRef,
 } from '@iss/domain';
 import { versionStream } from '@iss/map';
-import { type LogCheckpoint, type LogEntry, LogEntryStore, type LogKey, MapReadStore } from '@iss/persistence';
+import {
+  EntryKeys,
+  type LogCheckpoint,
+  type LogEntry,
+  LogEntryStore,
+  type LogKey,
+  MapReadStore,
+} from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Asker } from '../../../runtime/asker';
-import { EntryKeys } from '../../../log/entry-keys';
 import { LogTreeService, notLoggedYet } from '../../../log/log-tree.service';
 import { LogWaiting } from '../../../log/log-waiting';
 import { PublishedMap } from '../../../log/map/published-map';

@@ -1,6 +1,12 @@
 import { findKeys } from '@iss/map';
-import { type KeyStart, MapReadStore } from '@iss/persistence';
-import { Inject, Injectable } from '@nestjs/common';
+import type { Sql } from '../../sql/sql';
+import { MapReadStore } from './map-read.store';
+
+/** The first bytes of a key, and a log index that the key leads to. */
+export interface KeyStart {
+  readonly prefix: Uint8Array;
+  readonly logIndex: number;
+}
 
 /** How often keys are read. An attempt fails if a bucket is split between its statements. */
 const MAX_TRIES = 5;
@@ -8,9 +14,12 @@ const MAX_TRIES = 5;
 type Keys = readonly Uint8Array[];
 
 /** Reads the keys in the leaves of log entries. */
-@Injectable()
 export class EntryKeys {
-  constructor(@Inject(MapReadStore) private readonly map: Pick<MapReadStore, 'ownKeyPrefixes' | 'tiles' | 'buckets'>) {}
+  private readonly map: MapReadStore;
+
+  constructor(sql: Pick<Sql, 'run'>) {
+    this.map = new MapReadStore(sql);
+  }
 
   /**
    * Returns the keys of each entry, in their order. Null for an entry whose leaf contains none, also if a

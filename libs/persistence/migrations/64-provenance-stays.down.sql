@@ -1,0 +1,4 @@
+DROP TABLE changed_paths_since;
+DROP TRIGGER snapshot_provenance_not_truncated ON snapshot_provenance;
+DROP TRIGGER snapshot_provenance_stays ON snapshot_provenance;
+DROP FUNCTION refuse_provenance_change;
