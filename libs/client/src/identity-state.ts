@@ -126,7 +126,7 @@ export class IdentityState {
   list<P extends ListPath>(path: P, ...options: RequestOptions<'GET', P>): AsyncGenerator<Item<P>, void, undefined>;
   list(
     path: string,
-    { path: parameters, query = {}, ...options }: RawRequest & { path?: PathValues } = {},
+    { path: parameters, query, ...options }: RawRequest & { path?: PathValues } = {},
   ): AsyncGenerator<object, void, undefined> {
     return itemsOf(this.transport, fillPath(path, parameters), query, options, {});
   }

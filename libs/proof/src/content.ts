@@ -32,9 +32,12 @@ export function requireContent(where: string, header: LoggedVersion, envelope: J
   }
   const { subject, snapshot_id, snapshot_version, generated_at, change_kind } = header;
   const own = isJsonObject(envelope) ? envelope : {};
-  // UUIDs are case-insensitive.
-  const id = textOf(own['snapshot_id']).toLowerCase();
-  const found = { ...own, snapshot_id: id, change_kind: own['change_kind'] ?? 'change' };
+  const found = {
+    ...own,
+    // UUIDs are case-insensitive.
+    snapshot_id: textOf(own['snapshot_id']).toLowerCase(),
+    change_kind: own['change_kind'] ?? 'change',
+  };
   const expected = { snapshot_id: snapshot_id.toLowerCase(), snapshot_version, generated_at, change_kind };
   requireMembers(`${where} the envelope`, found, expected, 'header');
   requireMembers(`${where} the envelope’s subject`, own['subject'], subject, 'header');

@@ -15,7 +15,7 @@ export interface Page<Item> {
 export async function* pagesOf<Item>(
   transport: Transport,
   path: string,
-  query: Query,
+  query: Query | undefined,
   options: CallOptions,
   read: (text: string) => Page<Item>,
 ): AsyncGenerator<Page<Item>, void, undefined> {
@@ -49,7 +49,7 @@ export function pageLike<Item>(shape: Shape<Item>): (text: string) => Page<Item>
 export async function* itemsOf<Item>(
   transport: Transport,
   path: string,
-  query: Query,
+  query: Query | undefined,
   options: CallOptions,
   shape: Shape<Item>,
 ): AsyncGenerator<Item, void, undefined> {
