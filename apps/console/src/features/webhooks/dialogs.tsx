@@ -4,7 +4,7 @@ import { type Action, FormDialog, useForm } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
+import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
 import { OF_SUBSCRIPTION, type Subscription, SUBSCRIPTIONS, useSecret } from './webhooks.ts';
@@ -26,11 +26,9 @@ export function CreateSubscription({ tenantId, onClose }: { tenantId: string; on
     <SubscriptionForm
       title={TEXT.form.create}
       submit={TEXT.create}
-      start={{ url: '', events: [] }}
+      start={{ url: '', events: [], paths: [] }}
       action={secret}
-      callOf={(url, events) =>
-        apiCall('POST', SUBSCRIPTIONS, { body: { tenant_id: tenantId, target_url: url, event_types: events } })
-      }
+      callOf={(wanted) => apiCall('POST', SUBSCRIPTIONS, { body: { tenant_id: tenantId, ...wanted } })}
       onDone={() => undefined}
       onClose={onClose}
     />
@@ -42,14 +40,9 @@ export function ChangeSubscription({ subscription, onClose }: SubscriptionDialog
     <SubscriptionForm
       title={TEXT.form.change}
       submit={TEXT.form.save}
-      start={{ url: subscription.target_url, events: subscription.event_types }}
+      start={{ url: subscription.target_url, events: subscription.event_types, paths: subscription.paths ?? [] }}
       action={useAction(SUBSCRIPTIONS)}
-      callOf={(url, events) =>
-        apiCall('PATCH', OF_SUBSCRIPTION, {
-          ...pathTo(subscription),
-          body: { target_url: url, event_types: events },
-        })
-      }
+      callOf={(wanted) => apiCall('PATCH', OF_SUBSCRIPTION, { ...pathTo(subscription), body: wanted })}
       onDone={onClose}
       onClose={onClose}
     />
@@ -59,9 +52,9 @@ export function ChangeSubscription({ subscription, onClose }: SubscriptionDialog
 interface SubscriptionFormProps<T> {
   title: string;
   submit: string;
-  start: { readonly url: string; readonly events: readonly EventType[] };
+  start: { readonly url: string; readonly events: readonly EventType[]; readonly paths: readonly string[] };
   action: Action<T>;
-  callOf: (url: string, events: EventType[]) => ApiCall<T>;
+  callOf: (wanted: Pick<Subscription, 'target_url' | 'event_types' | 'paths'>) => ApiCall<T>;
   onDone: () => void;
   onClose: () => void;
 }
@@ -71,19 +64,29 @@ function SubscriptionForm<T>({ title, submit, start, action, callOf, onDone, onC
   const form = useForm({
     start,
     action,
-    callOf: ({ url, events }) => callOf(url.trim(), [...events]),
+    callOf: ({ url, events, paths }) => {
+      const named = paths.filter((path) => path.trim() !== '');
+      return callOf({ target_url: url.trim(), event_types: [...events], paths: named.length === 0 ? null : named });
+    },
     faultsOf: ({ url, events }) => ({
       url: /^https?:\/\/./.test(url.trim()) && URL.canParse(url.trim()) ? undefined : words.urlFault,
       events: events.length > 0 ? undefined : words.noEvents,
     }),
     onDone,
   });
-  const { events } = form.values;
+  const { events, paths } = form.values;
   const { fault } = form.text('events');
   const choose = (isChosen: (type: EventType) => boolean): void => form.set({ events: EVENT_TYPES.filter(isChosen) });
   return (
     <FormDialog title={title} form={form} submit={submit} noValidate onClose={onClose}>
       <TextField label={words.url} hint={words.urlHint} type="url" maxLength={2048} {...form.text('url')} />
+      <TextArea
+        label={words.paths}
+        hint={words.pathsHint}
+        rows={2}
+        value={paths.join('\n')}
+        onChange={(event) => form.set({ paths: event.target.value === '' ? [] : event.target.value.split('\n') })}
+      />
       <div className={ui.row}>
         <strong>{words.events}</strong>
         <Button small onClick={() => choose(() => true)}>

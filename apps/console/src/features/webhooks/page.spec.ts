@@ -28,10 +28,16 @@ it('a subscription is made, and its secret is shown once', async () => {
   expect(api.sent()).toEqual([]);
   await fill('Address', ' http://localhost:9/hook ');
   await check(/^grant\.created/);
+  await fill('Only changes below', '/attributes/legal\n\n/attributes/contact');
   await press('Subscribe');
   const secret = (await field('Secret')).value;
   expect(secret).toMatch(/^whsec_/);
-  const body = { tenant_id: 'acme', target_url: 'http://localhost:9/hook', event_types: ['grant.created'] };
+  const body = {
+    tenant_id: 'acme',
+    target_url: 'http://localhost:9/hook',
+    event_types: ['grant.created'],
+    paths: ['/attributes/legal', '/attributes/contact'],
+  };
   await sends(['POST', HOOKS, body]);
   await press('I’ve saved it');
   await unsee('I’ve saved it');
@@ -48,7 +54,11 @@ it('a subscription is changed to all events but one', async () => {
   const [[, path, body] = []] = api.sent();
   expect([path, body]).toEqual([
     ONE,
-    { target_url: 'https://hooks.example.com/iss', event_types: expect.not.arrayContaining(['grant.expired']) },
+    {
+      target_url: 'https://hooks.example.com/iss',
+      event_types: expect.not.arrayContaining(['grant.expired']),
+      paths: null,
+    },
   ]);
   expect(body).toMatchObject({ event_types: { length: 21 } });
 });

@@ -167,6 +167,7 @@ function SubscriptionFacts({ subscription }: { subscription: Subscription }) {
             ))}
           </span>,
         ],
+        subscription.paths !== null && [TEXT.form.paths, subscription.paths.join(', ')],
         [TEXT.made, <Time at={subscription.created_at} />],
         [TEXT.rotated, <Time at={subscription.secret_last_rotated_at} />],
         [TEXT.id, <Hash value={subscription.subscription_id} length={48} />],

@@ -91,6 +91,9 @@ export const TEXT = {
     urlHint:
       'The service sends events to it by POST. The address must begin with https, or with http on this machine if the service runs locally.',
     urlFault: 'Enter the whole address, for example https://hooks.example.com/iss',
+    paths: 'Only changes below',
+    pathsHint:
+      'Optional: JSON Pointers below /attributes, one in each line. Events of new versions are sent only if something there changed.',
     events: 'Events',
     all: 'All',
     none: 'None',
