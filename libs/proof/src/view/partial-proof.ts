@@ -1,3 +1,4 @@
+import { getAt, parsePointer } from '@iss/domain/pure';
 import type { Policy } from '@iss/tlog';
 import { UnreadableError } from '../errors';
 import { type EntryProof, requireIncluded, requireVersionEntry } from '../inclusion';
@@ -59,7 +60,8 @@ export async function verifyPartialProof(answer: Members, policy: Policy, since:
   requireNotBackdated(where, entryProof.log_index, createdAt, since);
   const { subject_type: type, subject_id: id } = subject;
   const { written_by: writer } = entry;
-  const { disclosed_paths: paths } = snapshot;
+  // Nothing binds a path without a value.
+  const paths = snapshot.disclosed_paths.filter((path) => getAt(snapshot.envelope, parsePointer(path)) !== undefined);
   return {
     verified,
     shown: [
@@ -70,7 +72,10 @@ export async function verifyPartialProof(answer: Members, policy: Policy, since:
       ['Its hash', `${snapshot.envelope_hash}, which the shown part does not give`],
       ['Its view', view.hash],
     ],
-    notProved: ['The rest of the version. Only the shown part is proved.'],
+    notProved: [
+      'The rest of the version. Only the shown part is proved.',
+      'That a value that is not shown does not exist. The service may have left it out.',
+    ],
     json: {
       ...{ kind: 'partial_snapshot', subject, snapshot_version: version, tenant_id: entry.tenant_id },
       ...{ log_index: entryProof.log_index, envelope_hash: snapshot.envelope_hash },
