@@ -36,7 +36,7 @@ const ANSWER_MS = 5_000;
 const PAUSE_MS = 1_000;
 /** The caches of texts and of blocks. */
 const CACHE_BYTES = 16 << 20;
-/** Ranges of at least so many bytes are read in blocks, because exports and proofs go on with the next range of the pack. */
+/** Ranges of at least so many bytes are read in blocks, because exports and proofs continue with the next range of the pack. */
 const STEP_BYTES = 32 * 1024;
 /** Ranges that one read requests at once. */
 const AT_ONCE = 4;
