@@ -48,4 +48,9 @@ export const RULES = {
   readTrustedIssuers: { role: 'tenant_reader' },
   createAttestation: { role: 'tenant_editor' },
   readAttestations: { role: 'tenant_reader' },
+  manageIssuingKeys: { role: 'tenant_admin' },
+  readIssuingKeys: { role: 'tenant_reader' },
+  issueCredential: { role: 'tenant_admin', subject: 'owner' },
+  withdrawCredential: { role: 'tenant_admin' },
+  readCredentials: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;
