@@ -284,6 +284,46 @@ it('belongs to its tenant', async () => {
   await world.gateway.as('editor', 'post', path).expect(403);
 });
 
+it('is issued by a grantee with issue_view, of exactly the paths of its grant', async () => {
+  const id = randomUUID();
+  const path = (await write(id)).replace('/acme/', '/beta/');
+  const of = { subject_type: 'organization', subject_id: id };
+  const ask = (body: object = {}) => world.gateway.as('bob', 'post', path).send(body);
+  const grantId = await world.grantOn(of, { scopes: ['read_latest', 'read_lineage'] });
+  await ask().expect(403);
+  await world.change(grantId, { scopes: ['issue_view'], paths: [NAME] }).expect(200);
+  const refused = await ask({ paths: ['/attributes/owners'] }).expect(400);
+  expect(refused.body.error.details).toEqual([expect.objectContaining({ path: '/paths' })]);
+  const { body } = await ask().expect(201);
+  expect(body).toMatchObject({
+    tenant_id: 'acme',
+    grantee_tenant_id: 'beta',
+    paths: [NAME],
+    issued_by: 'oidc:test#bob',
+  });
+  const { payload } = await (await foreign()).verify(body.credential);
+  expect(payload).toMatchObject({
+    iss: `${world.gateway.url}/tenants/acme`,
+    attributes: { legal: { legal_name: 'Acme AG 1' } },
+  });
+  expect(JSON.stringify(payload) + decoded(body.credential)).not.toMatch(/h1dden|Ada/);
+  const shown = await get(`/v1/tenants/acme/subjects/organization/${id}/disclosures`).expect(200);
+  expect(shown.body.items).toMatchObject([{ via: 'credential', paths: [NAME], grant_id: grantId, from_version: 1 }]);
+  await world.gateway.as('zoe', 'post', path).expect(403);
+  for (const [user, tenant] of [
+    ['bob', 'beta'],
+    ['alice', 'acme'],
+  ] as const) {
+    const list = await world.gateway.as(user, 'get', `/v1/tenants/${tenant}/credentials`).expect(200);
+    expect(list.body.items[0].credential_id).toBe(body.credential_id);
+  }
+  await post(`/v1/tenants/acme/grants/${grantId}/revoke`).expect(200);
+  await ask().expect(403);
+  const own = `/v1/tenants/beta/credentials/${body.credential_id}`;
+  await world.gateway.as('bob', 'post', `${own}/withdraw`).expect(200);
+  expect(await statusOf(body.credential_id)).toBe('invalid');
+});
+
 it('is stored without its text', async () => {
   await issue();
   const { rows } = await world.superuser.query(`SELECT row_to_json(c)::text AS row FROM credentials c`);

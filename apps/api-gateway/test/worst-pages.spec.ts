@@ -177,8 +177,9 @@ const WORST: Record<string, object> = {
     ...CREDENTIAL,
     ...SUBJECT,
     tenantId: TENANT,
-    // The paths have 20,000 bytes.
-    paths: ['p'.repeat(20_000)],
+    // Two grants have paths of 20,000 bytes each.
+    paths: ['p'.repeat(40_000)],
+    granteeTenantId: TENANT,
     issuer: `https://${'i'.repeat(500)}`,
     statusUri: 'u'.repeat(600),
     issuedBy: PRINCIPAL,
@@ -235,7 +236,7 @@ const SIZES: Readonly<Record<string, string>> = {
   listTrustedIssuers: '4.8',
   listAttestations: '7.1',
   listIssuingKeys: '2.9',
-  listCredentials: '4.9',
+  listCredentials: '4.4',
   listOwnerHistory: '4.0',
 };
 

@@ -37,6 +37,7 @@ CREATE TABLE credentials (
   list_id          uuid NOT NULL REFERENCES status_lists,
   status_idx       integer NOT NULL CHECK (status_idx BETWEEN 0 AND 131071),
   issued_by        text COLLATE "C" NOT NULL,
+  grantee_tenant_id text COLLATE "C",
   issued_at        timestamptz NOT NULL DEFAULT statement_timestamp(),
   expires_at       timestamptz NOT NULL,
   status           text COLLATE "C" NOT NULL CONSTRAINT credentials_status CHECK (status IN ('valid', 'superseded', 'invalid')),
@@ -47,11 +48,13 @@ CREATE TABLE credentials (
 );
 -- A condition that always holds, or an expression, keeps an index out of other searches.
 CREATE INDEX credentials_of_tenant ON credentials (tenant_id, issued_at, credential_id) WHERE status <> '';
+CREATE INDEX credentials_of_grantee ON credentials (grantee_tenant_id, issued_at, credential_id) WHERE grantee_tenant_id IS NOT NULL;
 CREATE INDEX credentials_live ON credentials ((tenant_id || '/'), expires_at) WHERE status <> 'invalid';
 CREATE INDEX credentials_of_subject ON credentials (subject_key) WHERE status <> 'invalid';
 CREATE INDEX credentials_of_key ON credentials (kid, expires_at);
 CREATE INDEX credentials_not_valid ON credentials ((list_id::text), status_idx) WHERE status <> 'valid';
 CREATE INDEX credentials_of_list ON credentials (list_id, expires_at) WHERE status <> '';
+COMMENT ON COLUMN credentials.grantee_tenant_id IS 'The tenant that issued it by a grant; null for the owner';
 COMMENT ON TABLE credentials IS 'Issued credentials, without their text. Rows stay, so that no index of a list is used twice';
 
 -- Only the status changes, and an invalid credential stays invalid.
@@ -88,7 +91,7 @@ BEGIN
   PERFORM public.write_audit_record(NEW.tenant_id, 'credential.' || CASE TG_OP WHEN 'INSERT' THEN 'issued' ELSE 'withdrawn' END,
     jsonb_build_object('credential_id', 'cred_' || NEW.credential_id, 'subject_type', subject.subject_type, 'subject_id', subject.subject_id),
     public.audit_details(CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END, to_jsonb(NEW),
-                         '{snapshot_version,format,paths,has_holder_key,kid,expires_at,status}'));
+                         '{snapshot_version,format,paths,has_holder_key,kid,grantee_tenant_id,expires_at,status}'));
   RETURN NULL;
 END $$;
 CREATE TRIGGER credentials_issued_audited AFTER INSERT ON credentials FOR EACH ROW EXECUTE FUNCTION audit_credential();

@@ -465,6 +465,7 @@ export const TABLE: readonly Row[] = [
     path: `${TENANT}/snapshots/{snapshot_id}/credentials`,
     ok: 201,
     role: 'tenant_admin',
+    grants: ['issue_view'],
     fixture: 'credential_source',
   },
   { method: 'get', path: `${TENANT}/credentials`, ok: 200, role: 'tenant_reader', ...ofOwner },

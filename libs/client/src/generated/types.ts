@@ -586,6 +586,8 @@ export type Credential = {
   };
   /** The principal that issued it. */
   issued_by: string;
+  /** The tenant that issued it by a grant; null for the owner. */
+  grantee_tenant_id: string | null;
   /** When it was issued. */
   issued_at: string;
   /** When it expires. */
@@ -1483,7 +1485,7 @@ export type InvitationPage = PageEnd & {
 };
 
 export type IssueCredentialBody = {
-  /** The parts to disclose: 1 to 100 JSON Pointers below `/attributes`, also into arrays. Everything if it is absent. A path without a value discloses nothing. */
+  /** The parts to disclose: 1 to 100 JSON Pointers below `/attributes`, also into arrays. Everything if it is absent. A path without a value discloses nothing. A grantee must leave it out. */
   paths?: Array<string> | null;
   /** The form of the credential. */
   format?: 'dc+sd-jwt' | null;
@@ -3564,7 +3566,7 @@ export type PathParameters = {
   log_index: number;
 };
 
-export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff';
+export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff' | 'issue_view';
 
 export type PageEnd = {
   /** Null on the last page. */
@@ -3693,6 +3695,7 @@ export type DisclosureVia =
   | 'headers'
   | 'proof'
   | 'search'
+  | 'credential'
   | 'name';
 
 export type Role = 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';

@@ -58,6 +58,7 @@ const FIELDS = {
     .described('The place of its status.')
     .fromRecord(),
   issued_by: principalId.described('The principal that issued it.'),
+  grantee_tenant_id: tenantId.nullable().described('The tenant that issued it by a grant; null for the owner.'),
   issued_at: time.described('When it was issued.'),
   expires_at: time.described('When it expires.'),
 };
@@ -84,7 +85,7 @@ export const IssueCredentialBody = body(
       .optional()
       .described(
         `The parts to disclose: 1 to ${MAX_PATHS} JSON Pointers below \`/attributes\`, also into arrays. Everything if ` +
-          'it is absent. A path without a value discloses nothing.',
+          'it is absent. A path without a value discloses nothing. A grantee must leave it out.',
       )
       .example(['/attributes/legal/legal_name']),
     format: oneOf(CREDENTIAL_FORMATS).optional().byDefault('dc+sd-jwt').described('The form of the credential.'),
@@ -124,6 +125,7 @@ export const CREDENTIAL: RecordOf<typeof Credential> = {
   statusUri: `https://identity.example.com/v1/status-lists/${EXAMPLE_IDS.list_id}`,
   statusIdx: 40_721,
   issuedBy: 'oidc:dev#alice',
+  granteeTenantId: null,
   issuedAt,
   expiresAt: new Date('2099-01-16T10:00:00Z'),
 };
@@ -140,7 +142,8 @@ export const CREDENTIALS = operations('Credentials', '/v1/tenants/{tenant_id}', 
     isBodyOptional: true,
     description:
       `An SD-JWT VC of the type \`${ENTITY_STATE_VCT}\`, signed with the issuing key of the tenant. Its payload is that ` +
-      'of the version’s view, so the transparency log proves it too. 409 if the tenant has no issuing key. See ' +
+      'of the version’s view, so the transparency log proves it too. A grantee with `issue_view` issues a credential of ' +
+      'exactly the paths of its grants, signed with the key of the owner. 409 if the owner has no issuing key. See ' +
       '[/docs/how-to/issue-credentials](/docs/how-to/issue-credentials).',
     answers: {
       201: answer(
@@ -153,9 +156,9 @@ export const CREDENTIALS = operations('Credentials', '/v1/tenants/{tenant_id}', 
   },
   listCredentials: {
     route: 'GET /credentials',
-    summary: 'List the credentials that the tenant issued, newest first',
+    summary: 'List the credentials that the tenant signed, or issued by a grant, newest first',
     who: RULES.readCredentials,
-    ...paged('One page.', Credential, [Credential.of(CREDENTIAL)], { default: 50, max: 200 }),
+    ...paged('One page.', Credential, [Credential.of(CREDENTIAL)], { default: 50, max: 100 }),
   },
   getCredential: {
     route: 'GET /credentials/{credential_id}',

@@ -214,7 +214,7 @@ constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIG
 function announce_first_log_keys (vkeys text[]): plpgsql as its owner search_path=pg_catalog, pg_temp 68e9bc1905cc1968 for iss_app, iss_worker
 function archive_texts (pack uuid, keys bigint[], versions integer[], offsets integer[], lengths integer[], hashes bytea[]): plpgsql as its owner search_path=pg_catalog, pg_temp 0932e405f5dc7126 for iss_app, iss_worker
 function audit_attestation (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 4f100922e074a682 for PUBLIC
-function audit_credential (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 2361b6d2af25ac14 for PUBLIC
+function audit_credential (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC c0aabb85b25f54ed for PUBLIC
 function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
 function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
 function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC

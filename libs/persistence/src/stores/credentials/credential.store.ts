@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import {
   type AccessFacts,
-  type Acting,
   type Actor,
   type CredentialFormat,
   type CredentialStatus,
@@ -16,6 +15,7 @@ import { type Before, before, type ListRow, type Page, type PageRequest, toList 
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import type { ActedBy } from '../records/acting';
+import type { SubjectDisclosure } from '../facts/access-facts';
 import type { SnapshotRow, StoredRow } from '../snapshots/snapshot-record';
 import { StoredTexts } from '../snapshots/stored-texts';
 import { lockTenant } from '../tenancy/tenant-lock';
@@ -37,6 +37,8 @@ export interface CredentialRecord extends SubjectRef {
   statusUri: string;
   statusIdx: number;
   issuedBy: string;
+  /** The tenant that issued it by a grant; null for the owner. */
+  granteeTenantId: string | null;
   issuedAt: Date;
   expiresAt: Date;
   status: CredentialStatus;
@@ -54,11 +56,16 @@ export interface CredentialSource {
   version: number | null;
   subjectKey: number | null;
   ownerTenantId: string | null;
+  /** Null for the owner. */
+  disclosure: SubjectDisclosure | null;
   /** The index of its entry in the log; null until the log has it. */
   logIndex: number | null;
 }
 
-export interface NewCredential extends Pick<CredentialRecord, 'credentialId' | 'format' | 'paths' | 'hasHolderKey'> {
+export interface NewCredential extends Pick<
+  CredentialRecord,
+  'credentialId' | 'tenantId' | 'granteeTenantId' | 'format' | 'paths' | 'hasHolderKey'
+> {
   subjectKey: number;
   version: number;
   /** In seconds. */
@@ -143,22 +150,22 @@ export class CredentialStore {
    * has no key, and `limit_reached`.
    */
   issue(
-    by: Acting,
+    by: ActedBy,
     credential: NewCredential,
     openList: (key: SealedKey) => Promise<NewStatusList>,
   ): Promise<IssuedRecord | null> {
     const { credentials_per_tenant } = this.caps;
-    const { tenantId } = by;
+    const { tenantId } = credential;
+    const { principalId, requestId } = by;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, by);
+      await lockTenant(sql, { principalId, requestId, tenantId });
       await sql.run(LOCK, { subjectKey: credential.subjectKey });
       const [room] = await sql.run(ROOM, { tenantId, most: MOST_USED });
       if (room === undefined) throw noKey();
       const { list, ...key } = room;
       const listId = list?.listId ?? (await this.open(sql, tenantId, key, openList));
       const indexes = Array.from({ length: TRIED_INDEXES }, () => randomInt(STATUS_LIST_SIZE));
-      const place = { tenantId, kid: key.kid, listId, indexes };
-      const { principalId, requestId } = by;
+      const place = { kid: key.kid, listId, indexes };
       const made = await sql.one(ISSUE, { ...credential, principalId, requestId, ...place, credentials_per_tenant });
       if (made.credential !== null) return { credential: made.credential, key };
       if (made.isErased) return null;
@@ -172,12 +179,12 @@ export class CredentialStore {
     return (await this.sql.run(WITHDRAW, { principalId, requestId, credentialId })).length === 1;
   }
 
-  /** Returns the tenant's credential, or null, and the caller's access facts. */
+  /** Returns a credential that the tenant signed or issued, or null, and the caller's access facts. */
   find(actor: Actor, credentialId: string): Promise<Found> {
     return this.sql.one(FIND, { ...actor, credentialId });
   }
 
-  /** Returns a page of the tenant's credentials, newest first, and the caller's access facts. */
+  /** Returns a page of the credentials that the tenant signed or issued, newest first, and the caller's access facts. */
   async list(actor: Actor, request: PageRequest): Promise<{ facts: AccessFacts; page: Page<CredentialRecord> }> {
     return toList(await this.sql.run(LIST, { ...actor, ...before(request) }), request.limit);
   }
@@ -197,6 +204,6 @@ export class CredentialStore {
 function noKey(): DomainError {
   return new DomainError(
     'conflict',
-    'The tenant has no issuing key. A tenant_admin creates one with POST /v1/tenants/{tenant_id}/issuing-keys.',
+    'The owner of the subject has no issuing key. Its tenant_admin creates one with POST /v1/tenants/{tenant_id}/issuing-keys.',
   );
 }

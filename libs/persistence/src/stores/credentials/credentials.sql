@@ -14,6 +14,7 @@ c.credential_id AS "@group.credentialId",
   l.uri AS "@group.statusUri",
   c.status_idx AS "@group.statusIdx",
   c.issued_by AS "@group.issuedBy",
+  c.grantee_tenant_id AS "@group.granteeTenantId",
   c.issued_at AS "@group.issuedAt",
   c.expires_at AS "@group.expiresAt",
   c.status AS "@group.status",
@@ -29,13 +30,14 @@ c.credential_id AS "@group.credentialId",
 -- statement: credential_source
 -- The version for a credential, with the index of its entry in the log.
 SELECT @facts,
+  @disclosed(i.tenant_id),
   @snapshot_columns(snapshot?, {@stored_text}),
   found.snapshot_version AS version, s.subject_key::float8 AS "subjectKey", s.owner_tenant_id AS "ownerTenantId",
   e.log_index::float8 AS "logIndex"
   FROM (SELECT :tenantId::text AS tenant_id, :principalId::text AS principal_id, :snapshotId::uuid AS snapshot_id) i
   LEFT JOIN LATERAL (SELECT * FROM snapshots found WHERE found.snapshot_id = i.snapshot_id LIMIT 1) found ON true
   LEFT JOIN LATERAL (SELECT * FROM subjects s WHERE s.subject_key = found.subject_key LIMIT 1) s ON true
-  @tenant_reader('{}', {f.role IN (@roles(issueCredential)) AND f.member_status = 'active' AND f.owns_subject})
+  @tenant_read(issueCredential)
   @readable
   LEFT JOIN LATERAL (SELECT e.log_index FROM log_entries e
                       WHERE e.entry_type = 1 AND e.subject_key = n.subject_key AND e.snapshot_version = n.snapshot_version LIMIT 1) e ON true
@@ -71,9 +73,9 @@ room AS MATERIALIZED (
 ),
 made AS (
   INSERT INTO credentials (credential_id, tenant_id, subject_key, snapshot_version, format, paths, has_holder_key, kid, list_id,
-                           status_idx, issued_by, expires_at, status)
+                           status_idx, issued_by, grantee_tenant_id, expires_at, status)
   SELECT :credentialId::uuid, :tenantId::text, :subjectKey, v.snapshot_version, :format::text, :paths::text[], :hasHolderKey::boolean,
-         :kid::text, :listId, room.idx, :principalId::text, date_trunc('second', statement_timestamp()) + :expiresIn::int * interval '1 second',
+         :kid::text, :listId, room.idx, :principalId::text, :granteeTenantId::text, date_trunc('second', statement_timestamp()) + :expiresIn::int * interval '1 second',
          CASE WHEN v.is_superseded THEN 'superseded' ELSE 'valid' END
     FROM cap CROSS JOIN version v CROSS JOIN room
    WHERE NOT v.is_erased
@@ -101,17 +103,26 @@ SELECT @facts,
   @credential_columns(credential?)
   FROM @member
   LEFT JOIN LATERAL (SELECT * FROM credentials c WHERE c.credential_id = :credentialId::uuid LIMIT 1) c
-    ON c.tenant_id = i.tenant_id AND f.member_status = 'active'
+    ON (c.tenant_id = i.tenant_id OR c.grantee_tenant_id = i.tenant_id) AND f.member_status = 'active'
   @of_credential
 
+-- fragment: credentials_newest(tenant, is_of_tenant)
+-- The newest credentials of which this column names the tenant.
+(SELECT * FROM credentials c
+          WHERE (c.@tenant, c.issued_at, c.credential_id) < (i.tenant_id, :beforeTime::timestamptz, :beforeId::uuid)
+            AND c.@tenant >= i.tenant_id AND @is_of_tenant AND f.member_status = 'active'
+          ORDER BY c.@tenant DESC, c.issued_at DESC, c.credential_id DESC LIMIT :rows)
+
 -- statement: credentials_of_tenant
+-- Those that the tenant signed, and those that it issued by a grant of another tenant.
 SELECT @facts,
   @credential_columns(item?),
   ARRAY[c.issued_at::text, c.credential_id::text] AS position
   FROM @member
-  LEFT JOIN LATERAL (SELECT * FROM credentials c
-                      WHERE (c.tenant_id, c.issued_at, c.credential_id) < (i.tenant_id, :beforeTime::timestamptz, :beforeId::uuid)
-                        AND c.tenant_id >= i.tenant_id AND c.status <> '' AND f.member_status = 'active'
-                      ORDER BY c.tenant_id DESC, c.issued_at DESC, c.credential_id DESC LIMIT :rows) c ON true
+  LEFT JOIN LATERAL (SELECT * FROM (
+         @credentials_newest(tenant_id, c.status <> '')
+          UNION ALL
+         @credentials_newest(grantee_tenant_id, c.grantee_tenant_id IS NOT NULL)) c
+       ORDER BY c.issued_at DESC, c.credential_id DESC LIMIT :rows) c ON true
   @of_credential
  ORDER BY c.issued_at DESC, c.credential_id DESC

@@ -7,6 +7,7 @@ import {
   EXPIRES_IN,
   type JsonObject,
   type JsonValue,
+  type Reader,
   requireAccess,
   requireStorablePaths,
   RULES,
@@ -23,10 +24,11 @@ import {
 import { SecretBox } from '@iss/platform';
 import { jwkFault, signCredential, signStatusList, STATUS_LIST_VALIDITY } from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
+import { Disclosures } from '../../../access/disclosures';
 import { requireContent } from '../../../access/erased';
 import { notFound } from '../../../access/read-access';
 import { LogTreeService } from '../../../log/log-tree.service';
-import type { Charged } from '../../../runtime/asker';
+import type { Asker } from '../../../runtime/asker';
 import { ShownSnapshots } from '../snapshot/shown-snapshots';
 
 /** A credential as it was asked for. */
@@ -45,6 +47,7 @@ export class CredentialService {
   constructor(
     private readonly credentials: CredentialStore,
     private readonly lists: StatusListStore,
+    private readonly disclosures: Disclosures,
     private readonly shown: ShownSnapshots,
     private readonly tree: LogTreeService,
     private readonly secrets: SecretBox,
@@ -55,24 +58,33 @@ export class CredentialService {
    * tenant has no key, or `limit_reached`.
    */
   async issue(
-    asker: Charged,
+    asker: Reader & Asker,
     acting: Acting,
     snapshotId: string,
     sent: SentRequest,
   ): Promise<CredentialRecord & { credential: string }> {
-    const found = await this.credentials.source(acting, snapshotId);
-    const isUnknown = found.version === null;
-    requireAccess(found.facts, isUnknown ? { role: RULES.issueCredential.role } : RULES.issueCredential);
-    if (found.snapshot === null || found.subjectKey === null) throw notFound();
+    const { facts, disclosure, subjectKey, ownerTenantId, logIndex, ...found } = await this.credentials.source(
+      acting,
+      snapshotId,
+    );
+    const { issueCredential } = RULES;
+    const visible = requireAccess(facts, found.version === null ? { role: issueCredential.role } : issueCredential);
+    if (found.snapshot === null || subjectKey === null || ownerTenantId === null) throw notFound();
     const snapshot = requireContent(found.snapshot);
     if (snapshot.envelopeHash === null) throw unsealed();
-    const paths = requireStorablePaths(sent.paths ?? null);
+    const isOwner = disclosure === null;
+    if (!isOwner && sent.paths !== undefined) throw pathsOfGrant();
+    const paths = isOwner ? requireStorablePaths(sent.paths ?? null) : visible;
     const holderKey = await holderKeyOf(sent.holderKey);
-    const view = await this.shown.viewOf(asker, snapshot, paths);
+    const version = snapshot.snapshotVersion;
+    await this.disclosures.record(asker, disclosure, { from: version, to: version }, 'credential');
+    // The paths of a grant never lead into arrays, because an index moves to another element.
+    const view = await this.shown.viewOf(asker, snapshot, { visible: paths, intoArrays: isOwner });
+    const granteeTenantId = isOwner ? null : acting.tenantId;
     const made = await this.credentials.issue(
       acting,
       {
-        ...{ credentialId: randomUUID(), subjectKey: found.subjectKey, version: snapshot.snapshotVersion, paths },
+        ...{ credentialId: randomUUID(), tenantId: ownerTenantId, granteeTenantId, subjectKey, version, paths },
         format: sent.format ?? 'dc+sd-jwt',
         hasHolderKey: holderKey !== null,
         expiresIn: sent.expiresIn ?? EXPIRES_IN.default,
@@ -84,7 +96,7 @@ export class CredentialService {
     }
     const { credential: record, key } = made;
     const { issuer, issuedAt, expiresAt, statusUri: uri, statusIdx: idx } = record;
-    const log = await this.placeOf(found.logIndex);
+    const log = await this.placeOf(logIndex);
     const claims = { issuer, issuedAt, expiresAt, status: { uri, idx }, holderKey, log };
     return { ...record, credential: await signCredential(view, claims, this.open(key)) };
   }
@@ -149,6 +161,11 @@ async function holderKeyOf(sent: JsonObject | undefined): Promise<JsonObject | n
   throw new DomainError('validation_error', `holder_key ${fault}.`, [
     { path: '/holder_key', message: fault, code: 'invalid_value' },
   ]);
+}
+
+function pathsOfGrant(): DomainError {
+  const message = 'must be left out: a grantee issues a credential of exactly the paths of its grants';
+  return new DomainError('validation_error', `paths ${message}.`, [{ path: '/paths', message, code: 'invalid_value' }]);
 }
 
 function unsealed(): DomainError {

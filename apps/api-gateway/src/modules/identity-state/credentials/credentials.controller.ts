@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Acting, type Actor, CREDENTIAL_PREFIX } from '@iss/domain';
+import { type Acting, type Actor, CREDENTIAL_PREFIX, type Reader } from '@iss/domain';
 import {
   Credential,
   CREDENTIALS,
@@ -69,7 +69,7 @@ export class CredentialsController {
   async issueCredential(
     @ActorParam() acting: Acting,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
-    @ReaderParam() asker: Asker,
+    @ReaderParam() asker: Reader & Asker,
     @JsonBody() { paths, format, holder_key, expires_in }: IssueCredentialBody,
   ): Promise<IssuedCredential> {
     const sent = { paths, format, holderKey: holder_key, expiresIn: expires_in };

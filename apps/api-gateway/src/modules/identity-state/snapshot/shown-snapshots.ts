@@ -80,11 +80,10 @@ export class ShownSnapshots {
     }
   }
 
-  /** Returns the view of a version that has a hash, with the disclosures of these paths, which may lead into arrays. */
-  async viewOf(asker: Charged, snapshot: SnapshotRecord, visible: Visible): Promise<PartialView> {
+  /** Returns the view of a version that has a hash, with the disclosures of these paths. */
+  async viewOf(asker: Charged, snapshot: SnapshotRecord, wanted: WantedParts): Promise<PartialView> {
     const stored = await this.views.find([snapshot.snapshotId]);
     const secret = stored.get(snapshot.snapshotId)?.secret;
-    const wanted = { visible, intoArrays: true };
     return secret === undefined
       ? this.commit(asker, snapshot, wanted)
       : this.disclose(asker, snapshot, wanted, intact(secret));
