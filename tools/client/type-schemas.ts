@@ -39,7 +39,7 @@ const VALUES: Readonly<Record<string, string>> = {
   unavailable: 'ErrorCode',
   'grant.expired': 'EventType',
   tenant_owner: 'Role',
-  read_diff: 'Scope',
+  issue_view: 'Scope',
 };
 
 /**

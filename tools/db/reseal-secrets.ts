@@ -36,7 +36,7 @@ async function resealOnce(store: Pick<SealedSecretStore, 'page' | 'reseal'>, sec
   const pass = { resealed: 0, current: 0, missed: 0, unopened: [] as string[], keptKeyIds: new Set<string>() };
   let page: SealedSecrets[] = [];
   do {
-    page = await store.page(page.at(-1)?.subscriptionId ?? null, PAGE);
+    page = await store.page(page.at(-1)?.id ?? null, PAGE);
     const changes: ResealedSecrets[] = [];
     for (const sealed of page) {
       if (isCurrent(sealed, secretBox)) {
@@ -46,7 +46,7 @@ async function resealOnce(store: Pick<SealedSecretStore, 'page' | 'reseal'>, sec
       try {
         changes.push(resealOf(sealed, secretBox));
       } catch {
-        pass.unopened.push(sealed.subscriptionId);
+        pass.unopened.push(sealed.id);
         for (const text of textsOf(sealed)) pass.keptKeyIds.add(keyIdOf(text));
       }
     }
@@ -63,10 +63,10 @@ function isCurrent(sealed: SealedSecrets, { currentKeyId }: SecretBox): boolean 
 
 /** @throws SecretBoxError if one of them cannot be opened */
 function resealOf(sealed: SealedSecrets, secretBox: SecretBox): ResealedSecrets {
-  const { subscriptionId, secret, previousSecret } = sealed;
-  const reseal = (text: string): string => secretBox.seal(secretBox.open(text, subscriptionId), subscriptionId);
+  const { id, secret, previousSecret } = sealed;
+  const reseal = (text: string): string => secretBox.seal(secretBox.open(text, id), id);
   return {
-    subscriptionId,
+    id,
     oldSecret: secret,
     secret: reseal(secret),
     previousSecret: previousSecret === null ? null : reseal(previousSecret),

@@ -10,18 +10,22 @@ try {
     const { databaseUrl: url, secretBox } = sharedEnv();
     const database = await openDatabase({ url, role: APP_ROLES.gateway, poolSize: 1, applicationName: 'rotate-keys' });
     const rotation = await resealSecrets(new SealedSecretStore(database.sql), secretBox);
+    const keys = await resealSecrets(new SealedSecretStore(database.sql, 'issuing_keys'), secretBox);
     await database.close();
     console.log(`Subscriptions resealed with the key ${secretBox.currentKeyId}: ${rotation.resealed}.`);
     console.log(`Subscriptions without a change: ${rotation.current}.`);
-    if (rotation.unusedKeyIds.length > 0) {
+    console.log(`Issuing keys resealed: ${keys.resealed}; without a change: ${keys.current}.`);
+    const unusedKeyIds = rotation.unusedKeyIds.filter((id) => keys.unusedKeyIds.includes(id));
+    if (unusedKeyIds.length > 0) {
       console.log(
-        `No webhook secret needs these keys any more: ${rotation.unusedKeyIds.join(', ')}. Remove them from SECRETS_KEYS once ` +
+        `No webhook secret and no issuing key needs these keys any more: ${unusedKeyIds.join(', ')}. Remove them from SECRETS_KEYS once ` +
           'both apps have used the new first key for 24 hours, since stored answers to an Idempotency-Key are sealed too.',
       );
     }
-    if (rotation.unopened.length > 0) {
+    const unopened = [...rotation.unopened, ...keys.unopened];
+    if (unopened.length > 0) {
       throw new UserError(
-        `These keys cannot open the secrets of ${rotation.unopened.length} subscriptions, which are unchanged: ${rotation.unopened.join(', ')}.`,
+        `These keys cannot open the secrets of ${unopened.length} subscriptions and issuing keys, which are unchanged: ${unopened.join(', ')}.`,
       );
     }
   } catch (error) {

@@ -40,6 +40,7 @@ const memberPath = (user: string): string => `/v1/tenants/acme/members/${encodeU
 const HOOKS = '/v1/webhook-subscriptions';
 const ISSUER = `/v1/tenants/acme/trusted-issuers/${encodeURIComponent(EXAMPLE_CREDENTIAL.issuer)}`;
 const TRUST = { vcts: [EXAMPLE_CREDENTIAL.vct], keys: [EXAMPLE_CREDENTIAL.key] };
+const KEYS = '/v1/tenants/acme/issuing-keys';
 const OFFERS = '/v1/tenants/acme/transfer-offers';
 const URL = 'https://hooks.example.com/';
 
@@ -79,6 +80,12 @@ async function pendingGrant(): Promise<string> {
 }
 const OFF = { erasure_confirmation: 'off' };
 const ERASURE = { versions: 'all', reason: 'secret words', reference: 'secret words' };
+
+async function snapshotOfAcme(): Promise<string> {
+  const { subject_id } = await world.addSubject();
+  const path = `/v1/tenants/acme/subjects/organization/${subject_id}/snapshots/latest`;
+  return (await call('admin', 'get', path).expect(200)).body.snapshot_id;
+}
 
 async function addErasable(id: string): Promise<string> {
   await world.addSubject(id);
@@ -231,6 +238,36 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     make: async () => ['delete', ISSUER],
     target: { issuer: EXAMPLE_CREDENTIAL.issuer },
     details: { vcts: changed(['another'], null), keys: changed(TRUST.keys, null), roots: changed([], null) },
+  },
+  'issuing_key.created': {
+    by: 'admin',
+    make: async () => ['post', KEYS],
+    details: { issuer: changed(null, expect.stringMatching(/\/tenants\/acme$/)) },
+  },
+  'credential.issued': {
+    by: 'admin',
+    make: async () => ['post', `/v1/tenants/acme/snapshots/${await snapshotOfAcme()}/credentials`, {}],
+    details: expect.objectContaining({
+      ...{ snapshot_version: changed(null, 1), format: changed(null, 'dc+sd-jwt'), status: changed(null, 'valid') },
+      ...{ has_holder_key: changed(null, false), expires_at: changed(null, expect.any(String)) },
+    }),
+  },
+  'credential.withdrawn': {
+    by: 'admin',
+    make: async () => {
+      const { body } = await call('admin', 'get', '/v1/tenants/acme/credentials').expect(200);
+      return ['post', `/v1/tenants/acme/credentials/${body.items[0].credential_id}/withdraw`];
+    },
+    details: { status: changed('valid', 'invalid') },
+  },
+  'issuing_key.retired': {
+    by: 'admin',
+    make: async () => {
+      const { body } = await call('admin', 'get', KEYS).expect(200);
+      return ['post', `${KEYS}/${body.items.at(-1).kid}/retire`];
+    },
+    also: ['issuing_key.created'],
+    details: {},
   },
   'transfer_offer.made': {
     by: 'alice',
@@ -648,6 +685,10 @@ it('no change of these tables goes without a record, whoever makes it', async ()
     [
       ...audited.flatMap((table) => [`${table} insert`, `${table} update`]),
       'attestations insert',
+      'credentials insert',
+      'credentials update',
+      'issuing_keys insert',
+      'issuing_keys update',
       'limit_overrides insertupdate',
       'pending_grants insertupdate',
       'trusted_issuers insertupdate',

@@ -136,6 +136,38 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
       },
     };
   },
+  issuing_keys_per_tenant: async () => {
+    const tenantId = await addTenant();
+    const path = `/v1/tenants/${tenantId}/issuing-keys`;
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => gateway.as('alice', 'post', path),
+      count: () => rowsOf('issuing_keys WHERE tenant_id = $1 AND retired_at IS NULL', tenantId),
+      giveUp: async () => {
+        const { body } = await gateway.as('alice', 'get', path).expect(200);
+        await gateway.as('alice', 'post', `${path}/${body.items.at(-1).kid}/retire`).expect(200);
+      },
+    };
+  },
+  credentials_per_tenant: async () => {
+    const tenantId = await addTenant();
+    await gateway.as('alice', 'post', `/v1/tenants/${tenantId}/issuing-keys`).expect(201);
+    const states = gateway.as('alice', 'post', `/v1/tenants/${tenantId}/entity-states`);
+    const { body } = await states.send(envelope()).expect(201);
+    const added: string[] = [];
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        const path = `/v1/tenants/${tenantId}/snapshots/${body.snapshot_id}/credentials`;
+        const answer = await gateway.as('alice', 'post', path);
+        if (answer.status === 201) added.push(answer.body.credential_id);
+        return answer;
+      },
+      count: () => rowsOf(`credentials WHERE tenant_id = $1 AND status <> 'invalid'`, tenantId),
+      giveUp: () =>
+        gateway.as('alice', 'post', `/v1/tenants/${tenantId}/credentials/${added[0] ?? ''}/withdraw`).expect(200),
+    };
+  },
   pending_updates_per_subject: async () => {
     const tenantId = await addTenant();
     const path = `/v1/tenants/${tenantId}/subjects/organization/${await addSubject(tenantId)}/updates`;

@@ -62,6 +62,7 @@ const TAGS = [
   'Transparency log',
   'Records',
   'Attestations',
+  'Credentials',
   'Transfer offers',
 ];
 /** A key of the deployment seals this value, so the test cannot invent one. */

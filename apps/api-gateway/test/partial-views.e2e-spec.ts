@@ -13,7 +13,7 @@ jest.setTimeout(60_000);
 /** Every hidden value, key and source contains the first text, and every shown value the second. */
 const HIDDEN = 'h1dden';
 const SHOWN = 'v1sible';
-const SCOPES = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+const SCOPES = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff', 'issue_view'];
 const PATHS = ['/attributes/identifiers/lei', '/attributes/legal/legal_name', '/attributes/owners'];
 
 let world: GrantWorld;
@@ -70,6 +70,7 @@ beforeAll(async () => {
     .expect(201);
   const applied = await world.gateway.as('alice', 'post', `${updates}/${proposed.body.update_id}/apply`).expect(200);
   ids.push(applied.body.snapshot_id);
+  await world.gateway.as('alice', 'post', '/v1/tenants/acme/issuing-keys').expect(201);
   grantId = await world.grantOn(subject, { scopes: SCOPES, paths: PATHS });
   await publishLog(world.gateway.databaseUrl);
 });
@@ -87,7 +88,7 @@ function saidBy({ text, headers, body }: Response): string {
       decoded.push(Buffer.from(value, 'base64url').toString('latin1'));
     return value;
   });
-  for (const line of (text ?? '').split(/[",\n]/)) decoded.push(Buffer.from(line, 'base64url').toString('latin1'));
+  for (const line of (text ?? '').split(/[",\n.~]/)) decoded.push(Buffer.from(line, 'base64url').toString('latin1'));
   return `${text}${JSON.stringify(headers)}${decoded.join('')}`;
 }
 

@@ -6,7 +6,7 @@ import type { Response } from 'supertest';
 import { times } from '../../../tools/testing/hostile/client';
 import { isJson, list, member, type Operation, operationsOf, resolved } from '../../../tools/testing/conformance';
 import { parametersOf, requestsOf, requestTypeOf } from './examples/documented';
-import { ExampleWorld, type Stage } from './examples/world';
+import { EXAMPLE_KEY_RING, ExampleWorld, type Stage } from './examples/world';
 import { startGateway, type TestGateway } from './gateway';
 
 type Json = Record<string, unknown>;
@@ -363,6 +363,18 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       ['/unknown', { unknown: 1 }],
     ],
   },
+  'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials': {
+    stage: 'in use',
+    good: [{}, { paths: null, expires_in: 60 }, { format: 'dc+sd-jwt', holder_key: null }],
+    bad: [
+      ['/paths', { paths: '/attributes' }],
+      ['/format', { format: 'jwt' }],
+      ['/holder_key', { holder_key: 'key' }],
+      ['/expires_in', { expires_in: 59 }],
+      ['/expires_in', { expires_in: '60' }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
   'PATCH /v1/webhook-subscriptions/{subscription_id}': {
     stage: 'in use',
     good: [
@@ -413,7 +425,7 @@ let world: ExampleWorld;
 const tokens = new Map<string, string>();
 
 beforeAll(async () => {
-  gateway = await startGateway({ OIDC_PROJECT_ID: 'dev' });
+  gateway = await startGateway({ OIDC_PROJECT_ID: 'dev', SECRETS_KEYS: EXAMPLE_KEY_RING });
   world = await ExampleWorld.open(gateway.databaseUrl);
   for (const caller of ['alice', 'bob']) tokens.set(caller, await gateway.issuer.mint(caller));
 });

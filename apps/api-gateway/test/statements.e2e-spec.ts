@@ -159,6 +159,21 @@ const WRITES: readonly Row[] = [
   ['an application', async () => { const { path, updateId } = await proposed(); return { method: 'post', path: `${path}/${updateId}/apply` }; }, ['update_for_apply', 'snapshot_append']],
 ]; // prettier-ignore
 
+/** Returns the path of credentials of a version that is not in the log. */
+const credentialsOfNew = async (): Promise<string> => {
+  const { body } = await ask({ path: STATES, body: envelope() });
+  return `${TENANT}/snapshots/${String(body.snapshot_id)}/credentials`;
+};
+
+const CREDENTIALS: readonly Row[] = [
+  ['an issuing key', () => ({ method: 'post', path: `${TENANT}/issuing-keys` }), ['member_facts', 'lock_tenant', 'issuing_key_replace', 'issuing_key_create']],
+  ['the first credential of a version without a view', async () => ({ method: 'post', path: await credentialsOfNew() }), ['credential_source', 'views_find', 'views_commit', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'status_list_open', 'credential_issue']],
+  ['a credential', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
+  ['credentials of a tenant', () => ({ path: `${TENANT}/credentials` }), ['credentials_of_tenant']],
+  ['the keys of an issuer', () => ({ path: '/.well-known/jwt-vc-issuer/tenants/acme' }), ['issuing_keys_needed']],
+  ['a status list', async () => { const { body } = await ask({ path: `${TENANT}/credentials` }); return { path: new URL(body.items[0].status_list.uri).pathname }; }, ['status_list_find']],
+]; // prettier-ignore
+
 /** Pages of versions, and verified reads. */
 const LINEAGES: readonly Row[] = [
   ['a history, global', () => ({ path: `${global()}/history` }), ['snapshot_lineage_desc_global']],
@@ -213,7 +228,7 @@ const OTHERS: readonly Row[] = [
 ]; // prettier-ignore
 
 // Detects regressions that a fast machine would hide. No other suite asserts statements.
-it.each<Row>([...READS, ...LINEAGES, ...OF_TENANTS, ...GRANTS, ...WRITES, ...OTHERS])(
+it.each<Row>([...READS, ...LINEAGES, ...OF_TENANTS, ...GRANTS, ...WRITES, ...CREDENTIALS, ...OTHERS])(
   '%s',
   async (_, make, statements) => {
     const request = await make();

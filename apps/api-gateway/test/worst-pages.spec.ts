@@ -5,6 +5,10 @@ import type { GrantRecord, SnapshotRecord } from '@iss/persistence';
 import {
   AccessibleSubject,
   Attestation,
+  Credential,
+  CREDENTIAL,
+  ISSUING_KEY,
+  IssuingKey,
   BlockedTenant,
   ChainItem,
   Grant,
@@ -161,6 +165,25 @@ const WORST: Record<string, object> = {
       hash: { alg: 'sha-256', digest: HASH },
     },
   }),
+  listIssuingKeys: IssuingKey.of({
+    ...ISSUING_KEY,
+    tenantId: TENANT,
+    issuer: `https://${'i'.repeat(500)}`,
+    createdBy: PRINCIPAL,
+    replacedAt: NOW,
+    retiredAt: NOW,
+  }),
+  listCredentials: Credential.of({
+    ...CREDENTIAL,
+    ...SUBJECT,
+    tenantId: TENANT,
+    // Two grants have paths of 20,000 bytes each.
+    paths: ['p'.repeat(40_000)],
+    granteeTenantId: TENANT,
+    issuer: `https://${'i'.repeat(500)}`,
+    statusUri: 'u'.repeat(600),
+    issuedBy: PRINCIPAL,
+  }),
   listOwnerHistory: OwnerChangeView.of({
     principalId: PRINCIPAL,
     fromPrincipalId: PRINCIPAL,
@@ -212,6 +235,8 @@ const SIZES: Readonly<Record<string, string>> = {
   getChainProofAcrossTenants: '0.2',
   listTrustedIssuers: '4.8',
   listAttestations: '7.1',
+  listIssuingKeys: '2.9',
+  listCredentials: '4.4',
   listOwnerHistory: '4.0',
 };
 

@@ -85,6 +85,21 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     },
     revoke: { summary: 'Revoke a grant.', example: 'iss revoke 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' },
   }),
+  ...commandsOf('Sharing', () => import('./commands/credentials.ts'), {
+    'credential issue': {
+      summary: 'Issue a credential of a version.',
+      example: 'iss credential issue harbour@2 --path /attributes/legal',
+    },
+    'credential list': { summary: 'List issued credentials.', example: 'iss credential list' },
+    'credential get': { summary: 'Show the status of a credential.', example: 'iss credential get cred_…' },
+    'credential withdraw': { summary: 'Make a credential invalid.', example: 'iss credential withdraw cred_…' },
+    'credential key create': {
+      summary: 'Create the key that signs from now on.',
+      example: 'iss credential key create',
+    },
+    'credential key list': { summary: 'List the issuing keys.', example: 'iss credential key list' },
+    'credential key retire': { summary: 'Retire a compromised key.', example: 'iss credential key retire KID' },
+  }),
   ...commandsOf('Sharing', () => import('./commands/who.ts'), {
     who: { summary: 'Show who may read a subject, and why.', example: 'iss who harbour lender --at 2025-12-31' },
   }),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EVENT_TYPES, SCOPES } from '@iss/domain';
+import { EVENT_TYPES, READ_SCOPES } from '@iss/domain';
 import { numberOf, requiredText, textsOf } from '../src/command';
 import { readLines, readWhole, systemCode } from '../src/files';
 import { below } from '../src/fetch-text';
@@ -47,7 +47,7 @@ describe('momentOf and momentToCome', () => {
 
 describe('options that take a list', () => {
   it.each([
-    ['all', [...SCOPES]],
+    ['all', [...READ_SCOPES]],
     ['latest', ['read_latest']],
     ['read_diff,latest,diff', ['read_diff', 'read_latest']],
   ])('--scopes %s gives these scopes', (text, scopes) => {

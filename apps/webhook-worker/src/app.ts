@@ -18,6 +18,7 @@ import { LogProjection } from './projections/log';
 import { OutboxProjection } from './projections/outbox';
 import { EvidenceService } from './sweep/evidence.service';
 import { RetentionService } from './sweep/retention.service';
+import { StatusListService } from './sweep/status-list.service';
 import { SweepService } from './sweep/sweep.service';
 import { WorkerModule, type WorkerResources } from './worker.module';
 
@@ -35,6 +36,7 @@ const REPEATED = [
   SweepService,
   RetentionService,
   EvidenceService,
+  StatusListService,
   Archiver,
 ] as const;
 interface Repeated {

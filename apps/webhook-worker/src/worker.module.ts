@@ -35,6 +35,7 @@ import { OutboxProjection } from './projections/outbox';
 import { leaseMs, SETTINGS, stuckAfterMs, type WorkerSettings } from './settings';
 import { EvidenceService } from './sweep/evidence.service';
 import { RetentionService } from './sweep/retention.service';
+import { StatusListService } from './sweep/status-list.service';
 import { SweepService } from './sweep/sweep.service';
 
 /** Connections and shared objects of the process. They are created before the application and closed after it. */
@@ -61,6 +62,7 @@ export interface WorkerResources {
     SweepService,
     RetentionService,
     EvidenceService,
+    StatusListService,
     Archiver,
     LogProjection,
     LogPublication,

@@ -1,4 +1,6 @@
 export * from './attestation-problem';
 export * from './credential';
+export * from './issue';
+export * from './issuing-key';
 export * from './status-list';
 export * from './trusted-issuer';

@@ -11,6 +11,8 @@ export * from './describe/view';
 export * from './attestations/attestations';
 export * from './attestations/example-credential';
 export * from './attestations/trusted-issuers';
+export * from './credentials/credentials';
+export * from './credentials/issuing-keys';
 export * from './erasures';
 export * from './system';
 export * from './snapshots/diffs';

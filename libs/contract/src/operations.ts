@@ -24,6 +24,8 @@ import { DISCLOSURES } from './sharing/disclosures';
 import { AUDIT } from './tenancy/audit';
 import { SYSTEM } from './system';
 import { ATTESTATIONS } from './attestations/attestations';
+import { CREDENTIALS, STATUS_LISTS } from './credentials/credentials';
+import { ISSUERS, ISSUING_KEYS } from './credentials/issuing-keys';
 import { TRUSTED_ISSUERS } from './attestations/trusted-issuers';
 import type { Operation } from './describe/operation';
 
@@ -52,6 +54,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...TENANT_REFRESH_REQUESTS,
   ...TRUSTED_ISSUERS,
   ...ATTESTATIONS,
+  ...ISSUING_KEYS,
+  ...CREDENTIALS,
+  ...STATUS_LISTS,
+  ...ISSUERS,
   ...WEBHOOK_SUBSCRIPTIONS,
   ...DELIVERIES,
   ...LOG,

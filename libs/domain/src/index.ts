@@ -11,6 +11,7 @@ export * from './actor';
 export * from './subject-ref';
 export * from './statuses';
 export * from './attestations';
+export * from './credentials';
 export * from './access/roles';
 export * from './access/ownership';
 export * from './access/rules';

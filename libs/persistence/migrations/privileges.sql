@@ -27,7 +27,8 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
   audit_records, records_waiting, record_batches, records_backfill,
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
   log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, map_former, tenant_feed, shared_feed, log_feed, granted_feeds,
-  trusted_issuers, attestations, attestation_lists, attestation_uses, evidence_waiting TO iss_app, iss_gateway, iss_worker;
+  trusted_issuers, attestations, attestation_lists, attestation_uses, evidence_waiting, issuing_keys, status_lists, credentials,
+  status_list_waiting TO iss_app, iss_gateway, iss_worker;
 
 GRANT SELECT ON archive_packs TO iss_app, iss_gateway, iss_worker;
 
@@ -51,6 +52,9 @@ GRANT INSERT (public_id, tenant_id, subject_key, versions, reason, reference, re
   UPDATE (status, reason, confirmed_by, confirmed_at, cancelled_by, cancelled_at) ON erasures TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE (vcts, keys, roots, updated_at), DELETE ON trusted_issuers TO iss_app, iss_gateway;
 GRANT INSERT ON attestations TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE (sealed, replaced_at, retired_at) ON issuing_keys TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE (status, status_at, invalid_reason) ON credentials TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE (used, due_at) ON status_lists TO iss_app, iss_gateway;
 GRANT INSERT (tenant_id, issuer, uri, due_at), UPDATE (due_at) ON attestation_lists TO iss_app, iss_gateway;
 GRANT INSERT ON outbox_events, deliveries TO iss_gateway;
 GRANT UPDATE ON deliveries TO iss_gateway;
@@ -91,6 +95,8 @@ GRANT SELECT ON provenance_backfill TO iss_app, iss_worker;
 GRANT UPDATE (status, status_at) ON attestations TO iss_app, iss_worker;
 GRANT UPDATE (due_at, asked_at, issued_at, failures, problem) ON attestation_lists TO iss_app, iss_worker;
 GRANT UPDATE (revoked_at), DELETE ON evidence_waiting TO iss_app, iss_worker;
+GRANT UPDATE (token, signed_at, due_at) ON status_lists TO iss_app, iss_worker;
+GRANT UPDATE (marked_at), DELETE ON status_list_waiting TO iss_app, iss_worker;
 
 -- A restore without the roles loses both, and everybody may execute a function without explicit privileges.
 REVOKE EXECUTE ON FUNCTION erase_versions FROM PUBLIC;

@@ -6,6 +6,9 @@ import { ArchiveStore } from './stores/archive/archive.store';
 import { AttestationStore } from './stores/attestations/attestation.store';
 import { EvidenceStore } from './stores/attestations/evidence.store';
 import { TrustedIssuerStore } from './stores/attestations/trusted-issuer.store';
+import { CredentialStore } from './stores/credentials/credential.store';
+import { IssuingKeyStore } from './stores/credentials/issuing-key.store';
+import { StatusListStore } from './stores/credentials/status-list.store';
 import { IdempotencyStore } from './stores/edge/idempotency.store';
 import { RateLimitStore } from './stores/edge/rate-limit.store';
 import { FeedIntegrationStore } from './stores/feed/feed-integration.store';
@@ -58,6 +61,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   AuditStore,
   BacklogStore,
   ClaimedTypeStore,
+  CredentialStore,
   DeliveryLogStore,
   EvidenceStore,
   FeedIntegrationStore,
@@ -70,6 +74,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   GrantStore,
   PendingGrantStore,
   IdempotencyStore,
+  IssuingKeyStore,
   LaterVersionStore,
   LegacyTenantStore,
   LogCheckpointStore,
@@ -93,6 +98,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   SnapshotPairStore,
   SnapshotReadStore,
   SnapshotWriteStore,
+  StatusListStore,
   SubjectStore,
   TenancyStore,
   TransferOfferStore,

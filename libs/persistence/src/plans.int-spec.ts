@@ -37,6 +37,7 @@ const WAITING = [
   'outbox_events_waiting',
   'outbox_waiting_pkey',
   'evidence_waiting_pkey',
+  'status_list_waiting_pkey',
   'deliveries_due',
   'log_waiting_pkey',
   'records_waiting_pkey',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { list, type Operation, operationsOf } from '../../testing/conformance.ts';
 import { idOf, successesOf } from '../../../apps/api-gateway/test/examples/documented.ts';
-import { ExampleWorld, type Stage } from '../../../apps/api-gateway/test/examples/world.ts';
+import { EXAMPLE_KEY_RING, ExampleWorld, type Stage } from '../../../apps/api-gateway/test/examples/world.ts';
 import { repositoryRoot } from '../../root.ts';
 import { BROWSERS, findBrowser } from '../../testing/browser.ts';
 import { type StartedService, startService } from '../../testing/started-service.ts';
@@ -52,6 +52,12 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'DELETE /v1/tenants/{tenant_id}/trusted-issuers/{issuer}',
     'POST /v1/tenants/{tenant_id}/attestations',
     'GET /v1/tenants/{tenant_id}/attestations/{attestation_id}',
+    'POST /v1/tenants/{tenant_id}/issuing-keys/{kid}/retire',
+    'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials',
+    'GET /v1/tenants/{tenant_id}/credentials/{credential_id}',
+    'POST /v1/tenants/{tenant_id}/credentials/{credential_id}/withdraw',
+    'GET /v1/status-lists/{list_id}',
+    'GET /.well-known/jwt-vc-issuer/tenants/{tenant_id}',
     'GET /v1/webhook-subscriptions/{subscription_id}',
     'PATCH /v1/webhook-subscriptions/{subscription_id}',
     'DELETE /v1/webhook-subscriptions/{subscription_id}',
@@ -148,7 +154,11 @@ withBrowser('at /docs', () => {
 
   beforeAll(async () => {
     // The deliveries of the examples are older than the default retention.
-    service = await startService({ WEBHOOK_RETENTION_DAYS: '36500', LOG_VRF_KEY: TEST_VRF_SECRET });
+    service = await startService({
+      WEBHOOK_RETENTION_DAYS: '36500',
+      LOG_VRF_KEY: TEST_VRF_SECRET,
+      SECRETS_KEYS: EXAMPLE_KEY_RING,
+    });
     examples = await ExampleWorld.open(service.databaseUrl);
     browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
     page = await browser.newPage();

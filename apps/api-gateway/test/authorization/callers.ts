@@ -17,6 +17,7 @@ export const CALLERS = [
   'read_lineage',
   'read_snapshot_by_id',
   'read_diff',
+  'issue_view',
   'expired grant',
   'revoked grant',
   'flag off',
@@ -43,6 +44,7 @@ export const MEANING: Readonly<Record<Caller, string>> = {
   read_lineage: GRANTEE,
   read_snapshot_by_id: GRANTEE,
   read_diff: GRANTEE,
+  issue_view: GRANTEE,
   'expired grant': 'grantee whose grant of all scopes has expired, flag on',
   'revoked grant': 'grantee whose grant of all scopes was revoked, flag on',
   'flag off': 'grantee with all scopes whose `allow_counterparty_access` is off',
@@ -59,7 +61,7 @@ export const MEMBERS: Partial<Record<Caller, Role>> = {
   'ai agent': 'tenant_admin',
 };
 
-const EVERY: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+const EVERY: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff', 'issue_view'];
 
 /** The callers whose tenant has a grant on the subject, with its scopes. */
 export const GRANTEES: Partial<Record<Caller, readonly Scope[]>> = {
@@ -67,6 +69,7 @@ export const GRANTEES: Partial<Record<Caller, readonly Scope[]>> = {
   read_lineage: ['read_lineage'],
   read_snapshot_by_id: ['read_snapshot_by_id'],
   read_diff: ['read_diff'],
+  issue_view: ['issue_view'],
   'expired grant': EVERY,
   'revoked grant': EVERY,
   'flag off': EVERY,

@@ -39,6 +39,8 @@ const OFFERS = `${TENANT}/transfer-offers`;
 const ERASURE = `${TENANT}${SUBJECT}/erasures/{erasure_id}`;
 const REFRESH = `/v1${SUBJECT}/refresh-requests`;
 const TRUSTED = `${TENANT}/trusted-issuers`;
+const KEYS = `${TENANT}/issuing-keys`;
+const CREDENTIAL = `${TENANT}/credentials/{credential_id}`;
 const HOOKS = '/v1/webhook-subscriptions';
 const HOOK = `${HOOKS}/{subscription_id}`;
 
@@ -69,6 +71,15 @@ export const TABLE: readonly Row[] = [
 
   { method: 'get', path: '/log/checkpoint', ok: 200, open: true, ...ofOwner },
   { method: 'get', path: '/log/keys', ok: 200, open: true, ...ofOwner },
+  {
+    method: 'get',
+    path: '/.well-known/jwt-vc-issuer/tenants/{tenant_id}',
+    ok: 200,
+    open: true,
+    ...ofOwner,
+    fixture: 'issuing_key',
+  },
+  { method: 'get', path: '/v1/status-lists/{list_id}', ok: 200, open: true, ...ofOwner, fixture: 'status_list' },
   { method: 'get', path: '/log/consistency', ok: 200, open: true, ...ofOwner, fixture: 'log_sizes' },
 
   { method: 'post', path: '/v1/tenants', ok: 201, ...ofOwner, fixture: 'new_tenant' },
@@ -440,6 +451,26 @@ export const TABLE: readonly Row[] = [
     ...ofOwner,
     fixture: 'attestation',
   },
+  {
+    method: 'get',
+    path: KEYS,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+  },
+  { method: 'post', path: KEYS, ok: 201, role: 'tenant_admin', ...ofOwner },
+  { method: 'post', path: `${KEYS}/{kid}/retire`, ok: 200, role: 'tenant_admin', ...ofOwner, fixture: 'issuing_key' },
+  {
+    ...write,
+    path: `${TENANT}/snapshots/{snapshot_id}/credentials`,
+    ok: 201,
+    role: 'tenant_admin',
+    grants: ['issue_view'],
+    fixture: 'credential_source',
+  },
+  { method: 'get', path: `${TENANT}/credentials`, ok: 200, role: 'tenant_reader', ...ofOwner },
+  { method: 'get', path: CREDENTIAL, ok: 200, role: 'tenant_reader', ...ofOwner, fixture: 'credential' },
+  { method: 'post', path: `${CREDENTIAL}/withdraw`, ok: 200, role: 'tenant_admin', ...ofOwner, fixture: 'credential' },
   {
     method: 'get',
     path: `${TENANT}/grants/{grant_id}/log-proof`,

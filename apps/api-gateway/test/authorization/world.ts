@@ -44,6 +44,7 @@ export class World {
     const gateway = await startGateway({
       MAX_SUBSCRIPTIONS_PER_TENANT: '1000',
       MAX_PENDING_REFRESH_REQUESTS: '1000',
+      MAX_ISSUING_KEYS_PER_TENANT: '1000',
       LOG_VRF_KEY: TEST_VRF_SECRET,
     });
     const isReady = async (): Promise<boolean> => (await gateway.as(null, 'get', '/v1/ops/readiness')).status === 200;
@@ -191,6 +192,22 @@ export class World {
       [attestationId, OWNER, EXAMPLE_CREDENTIAL.digest],
     );
     return { params: { attestation_id: attestationId } };
+  }
+
+  /** Creates a key that can sign, through the service, because only that can seal it. */
+  async addIssuingKey(): Promise<Prepared> {
+    const { body } = await this.asOwner('issuing-keys');
+    return { params: { tenant_id: OWNER, kid: body.kid } };
+  }
+
+  private asOwner(path: string) {
+    return this.gateway.withToken(this.token('tenant_owner'), 'post', `/v1/tenants/${OWNER}/${path}`).expect(201);
+  }
+
+  async addCredential(): Promise<Prepared> {
+    await this.addIssuingKey();
+    const { body } = await this.asOwner(`snapshots/${this.snapshotIds[0] ?? ''}/credentials`);
+    return { params: { credential_id: body.credential_id, list_id: body.status_list.uri.split('/').at(-1) } };
   }
 
   async addSubscription(): Promise<string> {
@@ -478,6 +495,13 @@ export const FIXTURES = {
     return { body: { credential: EXAMPLE_CREDENTIAL.text } };
   },
   attestation: (world) => world.createAttestation(),
+  issuing_key: (world) => world.addIssuingKey(),
+  credential_source: async (world) => {
+    await world.addIssuingKey();
+    return { params: { snapshot_id: world.snapshotIds[0] ?? '' } };
+  },
+  credential: (world) => world.addCredential(),
+  status_list: (world) => world.addCredential(),
 } as const satisfies Record<string, Prepare>;
 
 export type Fixture = keyof typeof FIXTURES;

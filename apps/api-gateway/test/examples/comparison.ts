@@ -8,7 +8,7 @@ export const SEALED: Kinds = [[/^[\w-]{1,64}\.[\w-]{16}\.[\w-]{20}\.[\w-]{22}$/,
 const MADE_ANEW: Kinds = [
   ...SEALED,
   [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a time'],
-  [/^(wsub_|evt_|att_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'an id'],
+  [/^(wsub_|evt_|att_|cred_)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'an id'],
   [/^[0-9a-f]{64}$/, 'a hash'],
   [/^whsec_[A-Za-z0-9+/]{43}=$/, 'a secret'],
   [/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/, 'a trace'],

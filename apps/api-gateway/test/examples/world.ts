@@ -1,4 +1,5 @@
 import { logEntryText, type LogFact, parseStoredJson, seal, validateEnvelope } from '@iss/domain';
+import { SecretBox } from '@iss/platform';
 import { createSigner, emptyRoot, formatCheckpoint, leafHash, rootOfLeaves, signNote } from '@iss/tlog';
 import { Client } from 'pg';
 import {
@@ -14,14 +15,17 @@ import {
   BLOCKED,
   BlockedTenant,
   CAROL,
+  CREDENTIAL,
   DEAD,
   DeliveryWithPayload,
   DISCLOSURE_EXAMPLE,
   DONE_ERASURE,
   ENVELOPE_EXAMPLE,
   Erasure,
+  EXAMPLE_IDS,
   Grant,
   Invitation,
+  ISSUING_KEY,
   LOG_KEYS_EXAMPLE,
   PENDING_OFFER as OFFER,
   PENDING_REQUEST,
@@ -73,6 +77,11 @@ type Row = Readonly<Record<string, unknown>>;
 /** Only this story uses this key. With it, the signed checkpoint is the documented one. */
 const WITNESS_KEY = 'PRIVATE+KEY+witness.example/w1+3a8e0a55+BGYiJDFwN3e9NzhrIs0+hrVh1RupV8HuCAjflS1HkF+l';
 const LOG_SIGNING_KEY = 'PRIVATE+KEY+log.example/iss+1e403594+AS5dIltN8QWUElsRfC2xdp1J/gULapxSYqdtWIvmHKMC';
+
+/** The ring that seals the key of the examples. */
+export const EXAMPLE_KEY_RING = `example:${Buffer.alloc(32, 1).toString('base64')}`;
+/** The private key of the examples (RFC 8037, appendix A). */
+const EXAMPLE_PRIVATE_KEY = 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A';
 
 const SUBJECT_KEY = 1;
 const OWNER_CHANGE = { owner_change_id: 1 };
@@ -247,6 +256,27 @@ export class ExampleWorld {
       ]),
       attestation_id: ATTESTATION.attestationId,
       digest: Buffer.from(ATTESTATION_EXAMPLE.digest, 'hex'),
+    });
+
+    const { kid } = ISSUING_KEY;
+    await this.insert('issuing_keys', {
+      ...{ kid, tenant_id: 'acme', issuer: ISSUING_KEY.issuer, public_key: ISSUING_KEY.publicKey['x'] },
+      sealed: SecretBox.fromKeyRing(EXAMPLE_KEY_RING).seal(EXAMPLE_PRIVATE_KEY, kid),
+      ...{ created_by: ISSUING_KEY.createdBy, created_at: ISSUING_KEY.createdAt },
+    });
+    const { list_id } = EXAMPLE_IDS;
+    const list = { list_id, tenant_id: 'acme', issuer: ISSUING_KEY.issuer, uri: CREDENTIAL.statusUri };
+    await this.insert('status_lists', { ...list, token: 'eyJ…', signed_at: CREDENTIAL.issuedAt });
+    await this.insert('credentials', {
+      ...{ credential_id: CREDENTIAL.credentialId, tenant_id: 'acme', subject_key, snapshot_version: 1, kid, list_id },
+      ...{
+        format: CREDENTIAL.format,
+        paths: CREDENTIAL.paths,
+        has_holder_key: false,
+        status_idx: CREDENTIAL.statusIdx,
+      },
+      ...{ issued_by: CREDENTIAL.issuedBy, issued_at: CREDENTIAL.issuedAt, expires_at: CREDENTIAL.expiresAt },
+      ...{ status: CREDENTIAL.status, status_at: CREDENTIAL.statusAt },
     });
 
     await this.insert('audit_records', { ...AUDIT_EXAMPLE, tenant_id: 'acme' });

@@ -23,7 +23,7 @@ const UNTIL = {
 
 export const share = defineCall({
   about:
-    'The scopes are latest (the latest version), lineage (every version and the history), snapshot_by_id (single versions) and diff (changes between two versions). Only principals of the reader with allow_counterparty_access can use the grant.',
+    'The scopes are latest (the latest version), lineage (every version and the history), snapshot_by_id (single versions) and diff (changes between two versions). all means these four. issue_view lets the reader issue credentials. Only principals of the reader with allow_counterparty_access can use the grant.',
   arguments: {
     subject: {
       about: 'Subject, or "*" for all current and future subjects of your tenant.',

@@ -84,7 +84,8 @@ export async function diagnosis(
           ? ok(`${connections} of ${most} connections are in use by this database`)
           : failed(`${connections} of ${most} connections are in use by this database: ${CONNECTIONS_PAGE}`),
         budget(most, platform.serverUrls(databaseUrl).length),
-        await secrets(new persistence.SealedSecretStore(opened.sql)),
+        await secrets('webhook secret', new persistence.SealedSecretStore(opened.sql)),
+        await secrets('issuing key', new persistence.SealedSecretStore(opened.sql, 'issuing_keys')),
         await logKeys(new persistence.LogCheckpointStore(opened.sql)),
         await checkVrfKey(env['LOG_VRF_KEY'], new persistence.MapReadStore(opened.sql)),
         await feeds(new persistence.FeedStore(opened.sql)),
@@ -153,17 +154,17 @@ export async function diagnosis(
     return findings;
   };
 
-  const secrets = async (store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
+  const secrets = async (kind: string, store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
     const ring = env['SECRETS_KEYS'];
-    if (!ring) return skipped('SECRETS_KEYS is not set here, so webhook secrets were not checked');
+    if (!ring) return skipped(`SECRETS_KEYS is not set here, so no ${kind} was checked`);
     const box = platform.SecretBox.fromKeyRing(ring);
     const sealed = await store.page(null, SECRETS_TRIED);
-    const reasons = new Set(sealed.map(({ secret, subscriptionId }) => whyUnopened(box, secret, subscriptionId)));
+    const reasons = new Set(sealed.map(({ secret, id }) => whyUnopened(box, secret, id)));
     reasons.delete(null);
     const [first] = reasons;
     return first
-      ? failed(`a webhook secret cannot be decrypted. ${first} Restore the key that encrypted it`)
-      : ok(`SECRETS_KEYS decrypts the ${sealed.length} webhook secrets that were checked`);
+      ? failed(`a ${kind} cannot be decrypted. ${first} Restore the key that encrypted it`)
+      : ok(`SECRETS_KEYS decrypts each ${kind} that was checked: ${sealed.length}`);
   };
 
   const logKeys = async (log: InstanceType<typeof persistence.LogCheckpointStore>): Promise<Finding> => {
@@ -198,10 +199,10 @@ export async function diagnosis(
   const whyUnopened = (
     box: { open: (sealed: string, associatedData: string) => string },
     secret: string,
-    subscriptionId: string,
+    id: string,
   ): string | null => {
     try {
-      box.open(secret, subscriptionId);
+      box.open(secret, id);
       return null;
     } catch (error) {
       return platform.failureOf(error).message;

@@ -17,6 +17,12 @@ export interface Example {
   blur?: readonly (readonly [RegExp, string])[];
 }
 
+/** Keys differ from run to run, and so does the address of the service. */
+const KEY = [
+  [/[\w-]{43}/, 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
+  [/http:\S+(?=\/tenants)/, 'https://iss.example.com'],
+] as const;
+
 /** The agent (profile `default`) keeps the records of a company, and the lender (profile `lender`) reads them. */
 export const EXAMPLES: readonly Example[] = [
   { line: 'iss login --token-stdin < token' },
@@ -42,6 +48,13 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss subjects --type organization' },
   { line: 'iss erasures harbour' },
   { line: 'iss members' },
+  { line: 'iss credential key create', blur: KEY },
+  { line: 'iss credential key list', blur: KEY, keep: { KEY: /^([\w-]{43}) /m } },
+  { line: 'iss credential issue harbour@2 --path /attributes/legal --days 7', blur: [[/ey\S+~/, 'eyJhbGci…~']] },
+  { line: 'iss credential list', keep: { CREDENTIAL: /^(cred_\S+)/m } },
+  { line: 'iss credential get $CREDENTIAL' },
+  { line: 'iss credential withdraw $CREDENTIAL' },
+  { line: 'iss credential key retire $KEY', blur: KEY },
   { line: 'iss api GET /v1/tenants/agency' },
   {
     line: `iss issuers trust ${EXAMPLE_CREDENTIAL.issuer} --type ${EXAMPLE_CREDENTIAL.vct} --keys keys.json`,

@@ -24,6 +24,10 @@ export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly le
     name: SCOPE_TITLES.read_diff,
     lets: 'The changes between two versions, with the values before and after.',
   },
+  issue_view: {
+    name: SCOPE_TITLES.issue_view,
+    lets: 'Signed credentials of single versions, in the name of the owner.',
+  },
 };
 
 export const GRANT = {
@@ -58,7 +62,13 @@ export type GrantStatus = keyof typeof GRANT.statuses;
 
 /** The number of grants that filters and counts cover. */
 export const MOST_GRANTS = 1_000;
-export const SCOPE_NAMES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+export const SCOPE_NAMES: readonly Scope[] = [
+  'read_latest',
+  'read_lineage',
+  'read_snapshot_by_id',
+  'read_diff',
+  'issue_view',
+];
 const SOON_MS = 30 * 86_400_000;
 /** An end nearer than this is shown with its time. */
 const HOURS_COUNT_MS = 3 * 86_400_000;

@@ -8,6 +8,7 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   read_lineage: 'Lineage',
   read_snapshot_by_id: 'By id',
   read_diff: 'Differences',
+  issue_view: 'Credentials',
 };
 
 export function namesOf(scopes: readonly Scope[]): string {

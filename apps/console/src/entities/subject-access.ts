@@ -7,7 +7,7 @@ import { useClient } from '../app/context.tsx';
 
 export type Scope = api.AccessibleSubject['scopes'][number];
 
-const SCOPES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'];
+const SCOPES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff', 'issue_view'];
 
 /** The access of the caller's tenant to a subject. */
 export interface SubjectAccess {

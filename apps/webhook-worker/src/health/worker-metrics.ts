@@ -32,6 +32,7 @@ export class WorkerMetrics {
   private readonly results: Counter<'status'>;
   private readonly disabled: Counter<'reason'>;
   private readonly swept: Gauge;
+  private readonly statusLists: Counter;
 
   constructor(private readonly registry: Registry) {
     this.attempts = new Histogram({
@@ -57,11 +58,20 @@ export class WorkerMetrics {
     for (const status of ['succeeded', 'pending', 'dead'] as const satisfies AttemptResult['status'][])
       this.results.inc({ status }, 0);
     for (const reason of ['gone', 'failing'] as const satisfies DisabledReason[]) this.disabled.inc({ reason }, 0);
+    this.statusLists = new Counter({
+      name: 'status_lists_signed_total',
+      help: 'Status lists of credentials that this process signed',
+      registers: [registry],
+    });
     this.swept = new Gauge({
       name: 'webhook_last_sweep_timestamp_seconds',
       help: 'When this process last finished a sweep for leftover work, in Unix time',
       registers: [registry],
     });
+  }
+
+  statusListSigned(): void {
+    this.statusLists.inc();
   }
 
   subscriptionDisabled(reason: string): void {

@@ -551,6 +551,54 @@ export type CreatedGrant = Grant & {
   grant: Grant;
 };
 
+export type Credential = {
+  /** The id of the credential. */
+  credential_id: string;
+  /** The owner of the subject, whose key signed the credential. */
+  tenant_id: string;
+  subject: SubjectRef;
+  /** The version of which it is a credential. */
+  snapshot_id: string;
+  /** The number of the snapshot in the subject’s chain. */
+  snapshot_version: number;
+  /** The form of the credential. */
+  format: 'dc+sd-jwt';
+  /** The parts that it discloses: JSON Pointers below `/attributes`. Null: everything. */
+  paths: Array<string> | null;
+  /** True if only the holder of a key may present it. */
+  has_holder_key: boolean;
+  /** The key that signed it. */
+  kid: string;
+  /** Its `iss`. */
+  issuer: string;
+  /** `superseded`: the subject has a newer version. `invalid`: it must not be accepted; this is final. The worker publishes a change in the status list within seconds. */
+  status: 'valid' | 'superseded' | 'invalid';
+  /** Since when it has this status. */
+  status_at: string;
+  /** Why it is invalid; null otherwise. */
+  invalid_reason: 'withdrawn' | 'erased' | 'key_retired' | null;
+  /** The place of its status. */
+  status_list: {
+    /** The status list. */
+    uri: string;
+    /** The index in the list. */
+    idx: number;
+  };
+  /** The principal that issued it. */
+  issued_by: string;
+  /** The tenant that issued it by a grant; null for the owner. */
+  grantee_tenant_id: string | null;
+  /** When it was issued. */
+  issued_at: string;
+  /** When it expires. */
+  expires_at: string;
+};
+
+export type CredentialPage = PageEnd & {
+  /** The items of the page. */
+  items: Array<Credential>;
+};
+
 export type DeclineRefreshRequestBody = {
   /** A message to the requesting tenant. May be empty. */
   reason: string;
@@ -1434,6 +1482,53 @@ export type Invitation = {
 export type InvitationPage = PageEnd & {
   /** The items of the page. */
   items: Array<Invitation>;
+};
+
+export type IssueCredentialBody = {
+  /** The parts to disclose: 1 to 100 JSON Pointers below `/attributes`, also into arrays. Everything if it is absent. A path without a value discloses nothing. A grantee must leave it out. */
+  paths?: Array<string> | null;
+  /** The form of the credential. */
+  format?: 'dc+sd-jwt' | null;
+  /** The public key of the holder, as a JWK. A presentation must then be signed with it. */
+  holder_key?: { [key: string]: unknown } | null;
+  /** How long it is valid, in seconds. */
+  expires_in?: number | null;
+};
+
+export type IssuedCredential = Credential & {
+  /** The credential. The service does not store it, so this answer is the only one that has it. */
+  credential: string;
+};
+
+export type IssuingKey = {
+  /** The id of the key: the JWK thumbprint of its public part (RFC 7638). */
+  kid: string;
+  /** The id of a tenant. */
+  tenant_id: string;
+  /** The `iss` of the credentials that the key signs. */
+  issuer: string;
+  /** The public part, as a JWK. */
+  public_key: { [key: string]: unknown };
+  /** The principal that created the key. */
+  created_by: string;
+  /** When the key was created. */
+  created_at: string;
+  /** When a newer key replaced it. From then on, it signs nothing. Null while it signs. */
+  replaced_at: string | null;
+  /** When the key was retired: from then on, its credentials are invalid. Null if it was not. */
+  retired_at: string | null;
+};
+
+export type IssuingKeyPage = PageEnd & {
+  /** The items of the page. */
+  items: Array<IssuingKey>;
+};
+
+export type JwtVcIssuer = {
+  /** The issuer: the `iss` of its credentials. */
+  issuer: string;
+  /** The public keys that verify its credentials and status lists. */
+  jwks: { keys: Array<{ [key: string]: unknown }> };
 };
 
 export type LatestProof = {
@@ -3106,6 +3201,10 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/trusted-issuers/{issuer}': { answer: TrustedIssuer };
     '/v1/tenants/{tenant_id}/attestations': { query?: PageQuery; answer: AttestationPage };
     '/v1/tenants/{tenant_id}/attestations/{attestation_id}': { answer: Attestation };
+    '/v1/tenants/{tenant_id}/issuing-keys': { query?: PageQuery; answer: IssuingKeyPage };
+    '/v1/tenants/{tenant_id}/credentials': { query?: PageQuery; answer: CredentialPage };
+    '/v1/tenants/{tenant_id}/credentials/{credential_id}': { answer: Credential };
+    '/.well-known/jwt-vc-issuer/tenants/{tenant_id}': { answer: JwtVcIssuer };
     '/v1/webhook-subscriptions': {
       query: PageQuery & {
         /** The tenant whose subscriptions are listed. */
@@ -3357,6 +3456,13 @@ export type Operations = {
       body: CreateAttestationBody;
       answer: Attestation;
     };
+    '/v1/tenants/{tenant_id}/issuing-keys': { answer: IssuingKey };
+    '/v1/tenants/{tenant_id}/issuing-keys/{kid}/retire': { answer: IssuingKey };
+    '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials': {
+      body?: IssueCredentialBody;
+      answer: IssuedCredential;
+    };
+    '/v1/tenants/{tenant_id}/credentials/{credential_id}/withdraw': { answer: Credential };
     '/v1/webhook-subscriptions': {
       body: CreateWebhookSubscriptionBody;
       answer: {
@@ -3446,6 +3552,12 @@ export type PathParameters = {
   issuer: string;
   /** An attestation. The UUID without `att_` is accepted too. */
   attestation_id: string;
+  /** An issuing key of the tenant. */
+  kid: string;
+  /** A credential. The UUID without `cred_` is accepted too. */
+  credential_id: string;
+  /** A status list. */
+  list_id: string;
   /** A webhook subscription. The UUID without `wsub_` is accepted too. */
   subscription_id: string;
   /** A delivery to the subscription. */
@@ -3454,7 +3566,7 @@ export type PathParameters = {
   log_index: number;
 };
 
-export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff';
+export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff' | 'issue_view';
 
 export type PageEnd = {
   /** Null on the last page. */
@@ -3508,6 +3620,10 @@ export type AuditAction =
   | 'trusted_issuer.changed'
   | 'trusted_issuer.removed'
   | 'attestation.added'
+  | 'issuing_key.created'
+  | 'issuing_key.retired'
+  | 'credential.issued'
+  | 'credential.withdrawn'
   | 'limit.changed';
 
 export type EventType =
@@ -3579,6 +3695,7 @@ export type DisclosureVia =
   | 'headers'
   | 'proof'
   | 'search'
+  | 'credential'
   | 'name';
 
 export type Role = 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';

@@ -1,4 +1,4 @@
-import { ATTESTATION_PREFIX, SUBSCRIPTION_PREFIX } from '@iss/domain';
+import { ATTESTATION_PREFIX, CREDENTIAL_PREFIX, SUBSCRIPTION_PREFIX } from '@iss/domain';
 import { Field, shown } from './field';
 import { issuer, principalId, subjectId, subjectType, tenantId, uuid, version } from './fields';
 import { EXAMPLE_IDS } from './example-ids';
@@ -6,6 +6,9 @@ import { EXAMPLE_IDS } from './example-ids';
 /** A UUID that this prefix may precede. */
 const prefixed = (prefix: string): Field<string> =>
   shown<string>({ type: 'string', pattern: `^(${prefix})?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$` });
+
+/** A JWK thumbprint with SHA-256 (RFC 7638). */
+export const KID = /^[\w-]{43}$/;
 
 /** Every path parameter, as the document describes it. */
 export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<number>>> = {
@@ -33,6 +36,13 @@ export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<numb
   attestation_id: prefixed(ATTESTATION_PREFIX)
     .described(`An attestation. The UUID without \`${ATTESTATION_PREFIX}\` is accepted too.`)
     .example(ATTESTATION_PREFIX + EXAMPLE_IDS.attestation_id),
+  credential_id: prefixed(CREDENTIAL_PREFIX)
+    .described(`A credential. The UUID without \`${CREDENTIAL_PREFIX}\` is accepted too.`)
+    .example(CREDENTIAL_PREFIX + EXAMPLE_IDS.credential_id),
+  kid: shown<string>({ type: 'string', pattern: KID.source })
+    .described('An issuing key of the tenant.')
+    .example(EXAMPLE_IDS.kid),
+  list_id: uuid.described('A status list.').example(EXAMPLE_IDS.list_id),
   subscription_id: prefixed(SUBSCRIPTION_PREFIX)
     .described(`A webhook subscription. The UUID without \`${SUBSCRIPTION_PREFIX}\` is accepted too.`)
     .example(SUBSCRIPTION_PREFIX + EXAMPLE_IDS.subscription_id),

@@ -49,6 +49,10 @@ export const AUDIT_ACTIONS = {
   'trusted_issuer.changed': ['issuer'],
   'trusted_issuer.removed': ['issuer'],
   'attestation.added': ['attestation_id', 'issuer'],
+  'issuing_key.created': ['kid'],
+  'issuing_key.retired': ['kid'],
+  'credential.issued': ['credential_id', 'subject_type', 'subject_id'],
+  'credential.withdrawn': ['credential_id', 'subject_type', 'subject_id'],
   'limit.changed': ['limit_name'],
 } as const satisfies Record<string, readonly string[]>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -13,6 +13,7 @@ export const DISCLOSURE_WAYS = {
   headers: { showsContent: false },
   proof: { showsContent: false },
   search: { showsContent: true },
+  credential: { showsContent: true },
   name: { showsContent: true },
 } as const satisfies Record<string, { showsContent: boolean }>;
 export type DisclosureWay = keyof typeof DISCLOSURE_WAYS;

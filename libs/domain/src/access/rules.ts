@@ -1,4 +1,5 @@
 import type { AccessRule } from './decide-access';
+import { SCOPES } from './scopes';
 
 /** The access rule of each operation: specification "Roles" and the contract's table of scopes. */
 export const RULES = {
@@ -16,7 +17,7 @@ export const RULES = {
   readLineage: { role: 'tenant_reader', subject: ['read_lineage'] },
   readDiff: { role: 'tenant_reader', subject: ['read_diff'] },
   readSubjects: { role: 'tenant_reader' },
-  readOwners: { role: 'tenant_reader', subject: ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff'] },
+  readOwners: { role: 'tenant_reader', subject: SCOPES },
   readGrants: { role: 'tenant_reader' },
   acceptGrants: { role: 'tenant_admin' },
   readChanges: { role: 'tenant_reader' },
@@ -48,4 +49,9 @@ export const RULES = {
   readTrustedIssuers: { role: 'tenant_reader' },
   createAttestation: { role: 'tenant_editor' },
   readAttestations: { role: 'tenant_reader' },
+  manageIssuingKeys: { role: 'tenant_admin' },
+  readIssuingKeys: { role: 'tenant_reader' },
+  issueCredential: { role: 'tenant_admin', subject: ['issue_view'] },
+  withdrawCredential: { role: 'tenant_admin' },
+  readCredentials: { role: 'tenant_reader' },
 } as const satisfies Record<string, AccessRule>;

@@ -185,6 +185,22 @@ export const CAPS = {
     reason: 'the status of each is asked every hour',
     remedy: 'Wait until attestations expire',
   },
+  issuing_keys_per_tenant: {
+    variable: 'MAX_ISSUING_KEYS_PER_TENANT',
+    default: 100,
+    scope: 'tenant',
+    counts: 'keys of a tenant that verifiers of its credentials need',
+    reason: 'verifiers read all of them at once',
+    remedy: 'Wait until the credentials of former keys expire, or retire a former key',
+  },
+  credentials_per_tenant: {
+    variable: 'MAX_CREDENTIALS_PER_TENANT',
+    default: 10_000,
+    scope: 'tenant',
+    counts: 'credentials that a tenant issued and that are neither expired nor invalid',
+    reason: 'each has a place in a status list, and a new version changes the status of all of its subject',
+    remedy: 'Withdraw credentials, or wait until they expire',
+  },
   idempotency_keys_per_day: {
     variable: 'MAX_IDEMPOTENCY_KEYS_PER_DAY',
     default: 100_000,

@@ -3,7 +3,8 @@ import { type AddressInfo } from 'node:net';
 import { DEFAULT_CONNECTION_LIMITS } from '@iss/platform';
 import express, { type Express, type Request, type Response } from 'express';
 import { waitFor } from '../../../../../tools/testing/wait-for';
-import { isMatch, JsonAdapter } from './json-adapter';
+import { isMatch } from './if-none-match';
+import { JsonAdapter } from './json-adapter';
 import { jsonStream, type TextBatches, TextStream, textsOf } from './json-text';
 
 it.each([

@@ -4,6 +4,7 @@ import type { Express, Response } from 'express';
 import { chargeWork } from '../limits/charge-work';
 import { EndedRequests } from '../server/ended-requests';
 import { createGatewayServer, type GatewayServer, type ServerSettings } from '../server/gateway-server';
+import { isMatch } from './if-none-match';
 import { EventStream, JsonText, LiveStream, type TextBatches, TextStream } from './json-text';
 import { PublicFile, sendPublicFile } from './public-file';
 import { setHeaders, standingHeaders } from './standing-headers';
@@ -43,13 +44,6 @@ function cachingHeaders({ caching }: JsonText): string[] {
 
 function isKnown(response: Response, { caching }: JsonText): boolean {
   return caching !== undefined && isMatch(response.req.headers['if-none-match'], caching.etag);
-}
-
-/** Returns whether `If-None-Match` names the tag (RFC 9110, 13.1.2: weak comparison, a list or `*`). */
-export function isMatch(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
 /**

@@ -74,6 +74,9 @@ const TAGS = {
   Attestations:
     'Credentials of others as evidence: the issuers that a tenant trusts, and the credentials that the service verified. ' +
     'See [/docs/how-to/attestations](/docs/how-to/attestations).',
+  Credentials:
+    'Signed credentials of versions, the keys that sign them, and the lists that say which are still valid. See ' +
+    '[/docs/how-to/issue-credentials](/docs/how-to/issue-credentials).',
   'Transfer offers': 'Hands the ownership of a tenant to another principal, if both agree.',
 };
 

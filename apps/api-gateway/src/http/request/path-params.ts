@@ -8,7 +8,7 @@ import {
   type SubjectRef,
 } from '@iss/domain';
 import type { Request } from 'express';
-import { ISSUER, PRINCIPAL_ID, TENANT_ID } from '@iss/contract';
+import { ISSUER, KID, PRINCIPAL_ID, TENANT_ID } from '@iss/contract';
 
 function parameter(context: ExecutionContext, name: string): string {
   const value = context.switchToHttp().getRequest<Request>().params[name];
@@ -109,4 +109,11 @@ export const IssuerParam = createParamDecorator((_: unknown, context: ExecutionC
   const message = 'must be an https URL without query and fragment, percent-encoded (":" as %3A, "/" as %2F)';
   requireParameter(isIssuer ? [] : problem('issuer', message));
   return issuer;
+});
+
+/** Injects `kid` from the path. */
+export const KidParam = createParamDecorator((_: unknown, context: ExecutionContext): string => {
+  const kid = parameter(context, 'kid');
+  requireParameter(KID.test(kid) ? [] : problem('kid', 'must be a JWK thumbprint: 43 characters of base64url'));
+  return kid;
 });

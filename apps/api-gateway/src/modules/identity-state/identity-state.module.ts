@@ -2,6 +2,9 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { GatewaySettings } from '../../settings';
 import { BatchImportService } from './write/batch-import.service';
 import { BundleService } from './lineage/bundle.service';
+import { CredentialService } from './credentials/credential.service';
+import { CredentialsController } from './credentials/credentials.controller';
+import { IssuingKeyService } from './credentials/issuing-key.service';
 import { DiffController } from './diff/diff.controller';
 import { DiffService } from './diff/diff.service';
 import { EntityStateService } from './write/entity-state.service';
@@ -34,6 +37,7 @@ import { UpdatesController } from './updates/updates.controller';
     SnapshotListsController,
     ExportController,
     ProvenanceController,
+    CredentialsController,
   ],
   providers: [
     DiffService,
@@ -51,6 +55,8 @@ import { UpdatesController } from './updates/updates.controller';
     SnapshotVerifier,
     ShownSnapshots,
     NewestVersions,
+    CredentialService,
+    IssuingKeyService,
   ],
 })
 export class IdentityStateModule {

@@ -23,6 +23,15 @@ constraint changed_paths_since_is_one_check of changed_paths_since: CHECKis_one
 constraint changed_paths_since_pkey of changed_paths_since: PRIMARYKEYis_one
 constraint claimed_types_claimed_type_check of claimed_types: CHECKclaimed_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
 constraint claimed_types_pkey of claimed_types: PRIMARYKEYprincipal_id
+constraint credentials_invalid of credentials: CHECKstatus='invalid'::text=invalid_reasonISNOTNULL
+constraint credentials_kid_fkey of credentials: FOREIGNKEYkidREFERENCESissuing_keyskid
+constraint credentials_list_id_fkey of credentials: FOREIGNKEYlist_idREFERENCESstatus_listslist_id
+constraint credentials_pkey of credentials: PRIMARYKEYcredential_id
+constraint credentials_place of credentials: UNIQUElist_id,status_idx
+constraint credentials_reason of credentials: CHECKinvalid_reason=ANYARRAY['withdrawn'::text,'erased'::text,'key_retired'::text]
+constraint credentials_status of credentials: CHECKstatus=ANYARRAY['valid'::text,'superseded'::text,'invalid'::text]
+constraint credentials_status_idx_check of credentials: CHECKstatus_idx>=0ANDstatus_idx<=131071
+constraint credentials_tenant_id_fkey of credentials: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint deliveries_event_subscription_key of deliveries: UNIQUEevent_id,subscription_id
 constraint deliveries_pkey of deliveries: PRIMARYKEYdelivery_id
 constraint deliveries_skipped_reason_check of deliveries: CHECKskipped_reason=ANYARRAY['subscription_inactive'::text,'no_grant'::text]
@@ -55,6 +64,10 @@ constraint idempotency_keys_body_hash_check of idempotency_keys: CHECKoctet_leng
 constraint idempotency_keys_key_hash_check of idempotency_keys: CHECKoctet_lengthkey_hash=32
 constraint idempotency_keys_pkey of idempotency_keys: PRIMARYKEYkey_hash
 constraint idempotency_keys_subject_hash_check of idempotency_keys: CHECKoctet_lengthsubject_hash=32
+constraint issuing_keys_pkey of issuing_keys: PRIMARYKEYkid
+constraint issuing_keys_retired of issuing_keys: CHECKretired_atISNULLORreplaced_atISNOTNULL
+constraint issuing_keys_sealed of issuing_keys: CHECKsealedISNULL=replaced_atISNOTNULL
+constraint issuing_keys_tenant_id_fkey of issuing_keys: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint limit_overrides_pkey of limit_overrides: PRIMARYKEYscope,scope_id,limit_name
 constraint limit_overrides_scope_check of limit_overrides: CHECKscope=ANYARRAY['tenant'::text,'principal'::text]
 constraint limit_overrides_value_check of limit_overrides: CHECKvalue>=0
@@ -166,6 +179,9 @@ constraint snapshots_snapshot_id_key of snapshots: UNIQUEsnapshot_id
 constraint snapshots_snapshot_version_check of snapshots: CHECKsnapshot_version>=1
 constraint snapshots_text_check of snapshots: CHECKnum_nonnullsenvelope,erasure_id,pack_id=1ANDnum_nonnullspack_id,pack_offset,pack_length,text_bytes=ANYARRAY[0,4]
 constraint snapshots_version_key of snapshots: PRIMARYKEYsubject_key,snapshot_version
+constraint status_list_waiting_pkey of status_list_waiting: PRIMARYKEYwaiting_id
+constraint status_lists_pkey of status_lists: PRIMARYKEYlist_id
+constraint status_lists_tenant_id_fkey of status_lists: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
 constraint subject_evidence_check of subject_evidence: CHECKhas_missingORhas_carried
 constraint subject_evidence_pkey of subject_evidence: PRIMARYKEYsubject_key
 constraint subject_identifiers_pkey of subject_identifiers: PRIMARYKEYsubject_key,scheme
@@ -198,9 +214,11 @@ constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIG
 function announce_first_log_keys (vkeys text[]): plpgsql as its owner search_path=pg_catalog, pg_temp 68e9bc1905cc1968 for iss_app, iss_worker
 function archive_texts (pack uuid, keys bigint[], versions integer[], offsets integer[], lengths integer[], hashes bytea[]): plpgsql as its owner search_path=pg_catalog, pg_temp 0932e405f5dc7126 for iss_app, iss_worker
 function audit_attestation (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 4f100922e074a682 for PUBLIC
+function audit_credential (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC c0aabb85b25f54ed for PUBLIC
 function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
 function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
 function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC
+function audit_issuing_key (): plpgsql as its owner search_path=pg_catalog, pg_temp 7aa9adb2beb8a181 for PUBLIC
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
 function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 8ca6c8d051ae61c8 for PUBLIC
@@ -211,6 +229,7 @@ function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 1
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
 function audit_trusted_issuer (): plpgsql as its owner search_path=pg_catalog, pg_temp e66d4459a4d60037 for PUBLIC
 function complete_grant_change (): plpgsql search_path=pg_catalog, pg_temp 94dda1c794113e28 for PUBLIC
+function credentials_lock (subject_key bigint): sql a300046769ea12cb for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_changed_paths (): plpgsql as its owner search_path=pg_catalog, pg_temp 9014ad18abb0a632 for PUBLIC
@@ -223,6 +242,7 @@ function grant_audit_records (was jsonb, became jsonb): sql search_path=pg_catal
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone): sql search_path=pg_catalog, pg_temp 751c5eacebcc3a08 for PUBLIC
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone, wanted_paths text[], since timestamp with time zone): sql search_path=pg_catalog, pg_temp a48041e4bd4379ec for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
+function invalidate_erased_credentials (): plpgsql as its owner search_path=pg_catalog, pg_temp 9d8b79c11157c6ef for PUBLIC
 function is_grant_narrowed (was_scopes text[], scopes text[], was_until timestamp with time zone, until timestamp with time zone, was_paths text[], paths text[], was_since timestamp with time zone, since timestamp with time zone): sql search_path=pg_catalog, pg_temp 76b45b7b8e792cad for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function keyed_version_text (entry log_entries): sql search_path=pg_catalog, pg_temp 3c3c3b6fc681da1f for PUBLIC
@@ -239,6 +259,7 @@ function mark_owner_change (): plpgsql as its owner search_path=pg_catalog, pg_t
 function mark_record_batch (): plpgsql as its owner search_path=pg_catalog, pg_temp 3d46824a482d1248 for PUBLIC
 function mark_sealed_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp 96d974d9725e5c0a for PUBLIC
 function mark_shared_snapshots (): plpgsql as its owner search_path=pg_catalog, pg_temp enable_seqscan=off 7261f6a18f8736c1 for PUBLIC
+function mark_status_list (): plpgsql as its owner search_path=pg_catalog, pg_temp 197249ecb523151b for PUBLIC
 function mark_views (): plpgsql as its owner search_path=pg_catalog, pg_temp fefa59b8c16e2355 for PUBLIC
 function move_erased (): plpgsql search_path=pg_catalog, pg_temp d6460757f1952fd2 for PUBLIC
 function name_refresh_request_owner (): plpgsql search_path=public, pg_temp 9af6e1ed87719f6e for PUBLIC
@@ -257,9 +278,11 @@ function refuse_announcement_change (): plpgsql search_path=pg_catalog, pg_temp 
 function refuse_attestation_change (): plpgsql search_path=pg_catalog, pg_temp 73ecbe5fc8d3073c for PUBLIC
 function refuse_change_but_erased_text (): plpgsql search_path=pg_catalog, pg_temp 909a7d436d1460a7 for PUBLIC
 function refuse_checkpoint_change (): plpgsql search_path=pg_catalog, pg_temp 7f950856c6bc5c44 for PUBLIC
+function refuse_credential_change (): plpgsql search_path=pg_catalog, pg_temp 3f14a23361c832ff for PUBLIC
 function refuse_entry_change (): plpgsql search_path=pg_catalog, pg_temp c9d7067f1e829794 for PUBLIC
 function refuse_erasure_change (): plpgsql search_path=pg_catalog, pg_temp 3ebb3889ff967d13 for PUBLIC
 function refuse_grant_change (): plpgsql search_path=pg_catalog, pg_temp f572576c9bd7bbc2 for PUBLIC
+function refuse_issuing_key_change (): plpgsql search_path=pg_catalog, pg_temp 95b38c33f3f9c8f8 for PUBLIC
 function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp 43ed88df3b3f2bd7 for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
 function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e19473aa8 for PUBLIC
@@ -268,8 +291,10 @@ function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp
 function refuse_provenance_change (): plpgsql search_path=pg_catalog, pg_temp 3b7c65750190f6b1 for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp 335f8d36387f5446 for PUBLIC
+function refuse_status_list_change (): plpgsql search_path=pg_catalog, pg_temp b2c07567fc16c0ec for PUBLIC
 function refuse_truncate (): plpgsql search_path=pg_catalog, pg_temp ebb097b870730432 for PUBLIC
 function refuse_view_change (): plpgsql search_path=pg_catalog, pg_temp 04d20cf6a1a9d361 for PUBLIC
+function renew_status_lists (): plpgsql as its owner search_path=pg_catalog, pg_temp c913cb5cab3d2818 for PUBLIC
 function require_confirmed_grant (): plpgsql search_path=pg_catalog, pg_temp aadc171246184142 for PUBLIC
 function restart_log (new_origin text, former_origin text, former_size bigint, former_root bytea, checkpoint text, why text): plpgsql search_path=public, pg_temp 8f716ee06db3ea0e
 function restore_texts (keys bigint[], versions integer[], texts text[]): plpgsql as its owner search_path=pg_catalog, pg_temp be3fee926e378fe8
@@ -277,6 +302,7 @@ function set_time_of_snapshot (): plpgsql search_path=pg_catalog, pg_temp 912125
 function set_times_of_grant (): plpgsql search_path=pg_catalog, pg_temp d0ba9ad4b8782745 for PUBLIC
 function setting_in_effect (stored text, pending jsonb): sql search_path=pg_catalog, pg_temp 182c9693de7a19b6 for PUBLIC
 function share_attestation_list (): plpgsql as its owner search_path=pg_catalog, pg_temp 5118a6c1afdd809f for PUBLIC
+function supersede_credentials (): plpgsql as its owner search_path=pg_catalog, pg_temp enable_seqscan=off 5d49b7a4792017fb for PUBLIC
 function take_erasure_setting (): plpgsql search_path=pg_catalog, pg_temp ac5a8bd29d3b73db for PUBLIC
 function write_audit_record (tenant_id text, action text, target jsonb, details jsonb): plpgsql search_path=pg_catalog, pg_temp 25905d07197e2278
 migration AppendOnly1700000000036: applied
@@ -294,6 +320,7 @@ migration ChangeKind1700000000057: applied
 migration ChangedPaths1700000000058: applied
 migration ClaimedTypes1700000000005: applied
 migration Consent1700000000032: applied
+migration Credentials1700000000060: applied
 migration Disclosures1700000000018: applied
 migration DisplayNames1700000000047: applied
 migration ErasedTexts1700000000045: applied
@@ -313,6 +340,7 @@ migration GrantsOfPaths1700000000055: applied
 migration IdentifiersByValue1700000000052: applied
 migration Inbox1700000000020: applied
 migration InitialSchema1700000000001: applied
+migration IssuingKeys1700000000059: applied
 migration LeanIndexes1700000000003: applied
 migration LogBackfill1700000000013: applied
 migration LogCopy1700000000065: applied
@@ -350,6 +378,7 @@ privileges of PUBLIC on audit_places: none
 privileges of PUBLIC on audit_records: none
 privileges of PUBLIC on changed_paths_since: none
 privileges of PUBLIC on claimed_types: none
+privileges of PUBLIC on credentials: none
 privileges of PUBLIC on deliveries: none
 privileges of PUBLIC on delivery_attempts: none
 privileges of PUBLIC on disclosures: none
@@ -359,6 +388,7 @@ privileges of PUBLIC on grant_changes: none
 privileges of PUBLIC on granted_feeds: none
 privileges of PUBLIC on grants: none
 privileges of PUBLIC on idempotency_keys: none
+privileges of PUBLIC on issuing_keys: none
 privileges of PUBLIC on limit_overrides: none
 privileges of PUBLIC on log_backfill: none
 privileges of PUBLIC on log_checkpoints: none
@@ -395,6 +425,8 @@ privileges of PUBLIC on shared_feed: none
 privileges of PUBLIC on snapshot_provenance: none
 privileges of PUBLIC on snapshot_views: none
 privileges of PUBLIC on snapshots: none
+privileges of PUBLIC on status_list_waiting: none
+privileges of PUBLIC on status_lists: none
 privileges of PUBLIC on subject_evidence: none
 privileges of PUBLIC on subject_identifiers: none
 privileges of PUBLIC on subjects: none
@@ -415,6 +447,7 @@ privileges of iss_app on audit_places: none
 privileges of iss_app on audit_records: SELECT
 privileges of iss_app on changed_paths_since: none
 privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
+privileges of iss_app on credentials: INSERT, SELECT, UPDATE (invalid_reason, status, status_at)
 privileges of iss_app on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on disclosures: INSERT, SELECT
@@ -424,6 +457,7 @@ privileges of iss_app on grant_changes: INSERT, SELECT
 privileges of iss_app on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
 privileges of iss_app on grants: INSERT, SELECT, UPDATE
 privileges of iss_app on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app on issuing_keys: INSERT, SELECT, UPDATE (replaced_at, retired_at, sealed)
 privileges of iss_app on limit_overrides: SELECT
 privileges of iss_app on log_backfill: SELECT
 privileges of iss_app on log_checkpoints: DELETE, INSERT, SELECT
@@ -460,6 +494,8 @@ privileges of iss_app on shared_feed: INSERT, SELECT
 privileges of iss_app on snapshot_provenance: INSERT, SELECT
 privileges of iss_app on snapshot_views: INSERT, SELECT
 privileges of iss_app on snapshots: INSERT, SELECT
+privileges of iss_app on status_list_waiting: DELETE, SELECT, UPDATE (marked_at)
+privileges of iss_app on status_lists: INSERT, SELECT, UPDATE (due_at, signed_at, token, used)
 privileges of iss_app on subject_evidence: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
 privileges of iss_app on subjects: INSERT, SELECT, UPDATE (display_name, name, name_path)
@@ -480,6 +516,7 @@ privileges of iss_gateway on audit_places: none
 privileges of iss_gateway on audit_records: SELECT
 privileges of iss_gateway on changed_paths_since: none
 privileges of iss_gateway on claimed_types: INSERT, SELECT, UPDATE
+privileges of iss_gateway on credentials: INSERT, SELECT, UPDATE (invalid_reason, status, status_at)
 privileges of iss_gateway on deliveries: INSERT, SELECT, UPDATE
 privileges of iss_gateway on delivery_attempts: SELECT
 privileges of iss_gateway on disclosures: INSERT, SELECT
@@ -489,6 +526,7 @@ privileges of iss_gateway on grant_changes: INSERT, SELECT
 privileges of iss_gateway on granted_feeds: SELECT
 privileges of iss_gateway on grants: INSERT, SELECT, UPDATE (accepted_at, expires_at, is_feed_due, paths, purpose, revoked_at, scopes, starts_at)
 privileges of iss_gateway on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_gateway on issuing_keys: INSERT, SELECT, UPDATE (replaced_at, retired_at, sealed)
 privileges of iss_gateway on limit_overrides: SELECT
 privileges of iss_gateway on log_backfill: SELECT
 privileges of iss_gateway on log_checkpoints: SELECT
@@ -525,6 +563,8 @@ privileges of iss_gateway on shared_feed: SELECT
 privileges of iss_gateway on snapshot_provenance: INSERT, SELECT
 privileges of iss_gateway on snapshot_views: INSERT, SELECT
 privileges of iss_gateway on snapshots: INSERT, SELECT
+privileges of iss_gateway on status_list_waiting: SELECT
+privileges of iss_gateway on status_lists: INSERT, SELECT, UPDATE (due_at, used)
 privileges of iss_gateway on subject_evidence: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
 privileges of iss_gateway on subjects: INSERT, SELECT, UPDATE (display_name, name, name_path)
@@ -545,6 +585,7 @@ privileges of iss_worker on audit_places: none
 privileges of iss_worker on audit_records: SELECT
 privileges of iss_worker on changed_paths_since: none
 privileges of iss_worker on claimed_types: SELECT
+privileges of iss_worker on credentials: SELECT
 privileges of iss_worker on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on disclosures: SELECT
@@ -554,6 +595,7 @@ privileges of iss_worker on grant_changes: SELECT
 privileges of iss_worker on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
 privileges of iss_worker on grants: SELECT, UPDATE (expired_told_for, expiring_told_for, is_feed_due, started_told_for)
 privileges of iss_worker on idempotency_keys: DELETE, SELECT, UPDATE (started_at)
+privileges of iss_worker on issuing_keys: SELECT
 privileges of iss_worker on limit_overrides: SELECT
 privileges of iss_worker on log_backfill: SELECT
 privileges of iss_worker on log_checkpoints: DELETE, INSERT, SELECT
@@ -590,6 +632,8 @@ privileges of iss_worker on shared_feed: INSERT, SELECT
 privileges of iss_worker on snapshot_provenance: SELECT
 privileges of iss_worker on snapshot_views: INSERT, SELECT
 privileges of iss_worker on snapshots: SELECT
+privileges of iss_worker on status_list_waiting: DELETE, SELECT, UPDATE (marked_at)
+privileges of iss_worker on status_lists: SELECT, UPDATE (due_at, signed_at, token)
 privileges of iss_worker on subject_evidence: SELECT
 privileges of iss_worker on subject_identifiers: none
 privileges of iss_worker on subjects: SELECT
@@ -618,10 +662,18 @@ trigger audit_records_logged of audit_records: CREATETRIGGERaudit_records_logged
 trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
 trigger changed_paths_since_not_truncated of changed_paths_since: CREATETRIGGERchanged_paths_since_not_truncatedBEFORETRUNCATEONchanged_paths_sinceFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger changed_paths_since_stays of changed_paths_since: CREATETRIGGERchanged_paths_since_staysBEFOREDELETEORUPDATEONchanged_paths_sinceFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger credentials_changed_marked of credentials: CREATETRIGGERcredentials_changed_markedAFTERUPDATEONcredentialsFOREACHROWWHENnew.status<>old.statusEXECUTEFUNCTIONmark_status_list
+trigger credentials_immutable of credentials: CREATETRIGGERcredentials_immutableBEFOREUPDATEONcredentialsFOREACHROWWHENto_jsonbold.*-'{status,status_at,invalid_reason}'::text[]<>to_jsonbnew.*-'{status,status_at,invalid_reason}'::text[]ORold.status='invalid'::textORold.status='superseded'::textANDnew.status='valid'::textEXECUTEFUNCTIONrefuse_credential_change
+trigger credentials_issued_audited of credentials: CREATETRIGGERcredentials_issued_auditedAFTERINSERTONcredentialsFOREACHROWEXECUTEFUNCTIONaudit_credential
+trigger credentials_kept of credentials: CREATETRIGGERcredentials_keptBEFOREDELETEONcredentialsFOREACHROWEXECUTEFUNCTIONrefuse_credential_change
+trigger credentials_made_marked of credentials: CREATETRIGGERcredentials_made_markedAFTERINSERTONcredentialsFOREACHROWWHENnew.status<>'valid'::textEXECUTEFUNCTIONmark_status_list
+trigger credentials_not_truncated of credentials: CREATETRIGGERcredentials_not_truncatedBEFORETRUNCATEONcredentialsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger credentials_withdrawn_audited of credentials: CREATETRIGGERcredentials_withdrawn_auditedAFTERUPDATEONcredentialsFOREACHROWWHENnew.invalid_reason='withdrawn'::textANDold.invalid_reasonISNULLEXECUTEFUNCTIONaudit_credential
 trigger disclosures_immutable of disclosures: CREATETRIGGERdisclosures_immutableBEFOREDELETEORUPDATEONdisclosuresFOREACHROWEXECUTEFUNCTIONrefuse_record_change
 trigger disclosures_logged of disclosures: CREATETRIGGERdisclosures_loggedAFTERINSERTONdisclosuresREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_disclosures
 trigger disclosures_not_truncated of disclosures: CREATETRIGGERdisclosures_not_truncatedBEFORETRUNCATEONdisclosuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
 trigger erasures_changed_paths_erased of erasures: CREATETRIGGERerasures_changed_paths_erasedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONerase_changed_paths
+trigger erasures_credentials_invalid of erasures: CREATETRIGGERerasures_credentials_invalidAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONinvalidate_erased_credentials
 trigger erasures_logged of erasures: CREATETRIGGERerasures_loggedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONmark_erasure
 trigger erasures_made_audited of erasures: CREATETRIGGERerasures_made_auditedAFTERINSERTONerasuresFOREACHROWEXECUTEFUNCTIONaudit_erasure
 trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedAFTERUPDATEONerasuresFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['erased'::text,'cancelled'::text]ORold.confirmed_byISDISTINCTFROMnew.confirmed_byEXECUTEFUNCTIONaudit_erasure
@@ -648,6 +700,11 @@ trigger grants_stay of grants: CREATETRIGGERgrants_stayBEFOREDELETEORUPDATEONgra
 trigger grants_time_set of grants: CREATETRIGGERgrants_time_setBEFOREINSERTONgrantsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_times_of_grant
 trigger grants_to_all_made of grants: CREATETRIGGERgrants_to_all_madeBEFOREINSERTONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
 trigger grants_to_all_widened of grants: CREATETRIGGERgrants_to_all_widenedBEFOREUPDATEOFscopes,expires_at,paths,starts_atONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
+trigger issuing_keys_made_audited of issuing_keys: CREATETRIGGERissuing_keys_made_auditedAFTERINSERTONissuing_keysFOREACHROWEXECUTEFUNCTIONaudit_issuing_key
+trigger issuing_keys_not_truncated of issuing_keys: CREATETRIGGERissuing_keys_not_truncatedBEFORETRUNCATEONissuing_keysFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger issuing_keys_replaced of issuing_keys: CREATETRIGGERissuing_keys_replacedAFTERUPDATEONissuing_keysFOREACHROWWHENold.replaced_atISDISTINCTFROMnew.replaced_atORold.retired_atISDISTINCTFROMnew.retired_atEXECUTEFUNCTIONrenew_status_lists
+trigger issuing_keys_retired_audited of issuing_keys: CREATETRIGGERissuing_keys_retired_auditedAFTERUPDATEONissuing_keysFOREACHROWWHENold.retired_atISNULLANDnew.retired_atISNOTNULLEXECUTEFUNCTIONaudit_issuing_key
+trigger issuing_keys_stay of issuing_keys: CREATETRIGGERissuing_keys_stayBEFOREDELETEORUPDATEONissuing_keysFOREACHROWEXECUTEFUNCTIONrefuse_issuing_key_change
 trigger limit_overrides_audited of limit_overrides: CREATETRIGGERlimit_overrides_auditedAFTERINSERTORDELETEORUPDATEONlimit_overridesFOREACHROWEXECUTEFUNCTIONaudit_limit
 trigger log_checkpoints_not_truncated of log_checkpoints: CREATETRIGGERlog_checkpoints_not_truncatedBEFORETRUNCATEONlog_checkpointsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate'restart'
 trigger log_checkpoints_stay of log_checkpoints: CREATETRIGGERlog_checkpoints_stayBEFOREDELETEORUPDATEONlog_checkpointsFOREACHROWEXECUTEFUNCTIONrefuse_checkpoint_change
@@ -708,8 +765,12 @@ trigger snapshots_immutable of snapshots: CREATETRIGGERsnapshots_immutableBEFORE
 trigger snapshots_logged of snapshots: CREATETRIGGERsnapshots_loggedAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_new_snapshots
 trigger snapshots_not_truncated of snapshots: CREATETRIGGERsnapshots_not_truncatedBEFORETRUNCATEONsnapshotsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_snapshot_change
 trigger snapshots_sealed_logged of snapshots: CREATETRIGGERsnapshots_sealed_loggedAFTERUPDATEONsnapshotsREFERENCINGOLDTABLEASold_rowsNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONmark_sealed_snapshots
+trigger snapshots_supersede of snapshots: CREATETRIGGERsnapshots_supersedeAFTERINSERTONsnapshotsREFERENCINGNEWTABLEASnew_rowsFOREACHSTATEMENTEXECUTEFUNCTIONsupersede_credentials
 trigger snapshots_time_set of snapshots: CREATETRIGGERsnapshots_time_setBEFOREINSERTONsnapshotsFOREACHROWWHENnew.created_atISDISTINCTFROMnowEXECUTEFUNCTIONset_time_of_snapshot
 trigger snapshots_use_attestations of snapshots: CREATETRIGGERsnapshots_use_attestationsAFTERINSERTONsnapshotsFOREACHROWWHENstrposnew.envelope,'"locator":"att_'::text>0EXECUTEFUNCTIONnote_attestation_uses
+trigger status_lists_grow of status_lists: CREATETRIGGERstatus_lists_growBEFOREUPDATEONstatus_listsFOREACHROWWHENold.list_id<>new.list_idORold.tenant_id<>new.tenant_idORold.issuer<>new.issuerORold.uri<>new.uriORnew.used<old.usedORnew.signed_at<old.signed_atEXECUTEFUNCTIONrefuse_status_list_change
+trigger status_lists_not_truncated of status_lists: CREATETRIGGERstatus_lists_not_truncatedBEFORETRUNCATEONstatus_listsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger status_lists_stay of status_lists: CREATETRIGGERstatus_lists_stayBEFOREDELETEONstatus_listsFOREACHROWEXECUTEFUNCTIONrefuse_status_list_change
 trigger subjects_not_truncated of subjects: CREATETRIGGERsubjects_not_truncatedBEFORETRUNCATEONsubjectsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger tenants_changed_audited of tenants: CREATETRIGGERtenants_changed_auditedAFTERUPDATEONtenantsFOREACHROWWHENold.*ISDISTINCTFROMnew.*EXECUTEFUNCTIONaudit_tenant
 trigger tenants_founded_audited of tenants: CREATETRIGGERtenants_founded_auditedAFTERINSERTONtenantsFOREACHROWEXECUTEFUNCTIONaudit_tenant
@@ -723,6 +784,7 @@ trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebho
 unique index disclosures_by_id of disclosures: CREATEUNIQUEINDEXdisclosures_by_idONdisclosuresUSINGbtreedisclosure_id
 unique index disclosures_once of disclosures: CREATEUNIQUEINDEXdisclosures_onceONdisclosuresUSINGbtreedisclosed_on,subject_key,grantee_tenant_id,principal_id,via,from_version,to_version,paths_hashpathsNULLSNOTDISTINCT
 unique index erasures_pending_key of erasures: CREATEUNIQUEINDEXerasures_pending_keyONerasuresUSINGbtreesubject_keyWHEREstatus='pending'::text
+unique index issuing_keys_signing of issuing_keys: CREATEUNIQUEINDEXissuing_keys_signingONissuing_keysUSINGbtreetenant_idWHEREreplaced_atISNULL
 unique index log_entries_of_announcements of log_entries: CREATEUNIQUEINDEXlog_entries_of_announcementsONlog_entriesUSINGbtreeannouncement_idWHEREannouncement_idISNOTNULL
 unique index log_entries_of_backfill of log_entries: CREATEUNIQUEINDEXlog_entries_of_backfillONlog_entriesUSINGbtreebackfill_fromWHEREbackfill_fromISNOTNULL
 unique index log_entries_of_batches of log_entries: CREATEUNIQUEINDEXlog_entries_of_batchesONlog_entriesUSINGbtreerecord_batch_idWHERErecord_batch_idISNOTNULL

@@ -219,6 +219,7 @@ export const TEXT = {
     headers: 'Headers (no content)',
     proof: 'Proof (no content)',
     search: 'Search hit',
+    credential: 'Credential',
     name: 'Name in a list',
   },
   request: 'Request',

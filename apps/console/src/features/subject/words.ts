@@ -23,6 +23,7 @@ export const FRAME = {
     read_lineage: 'all versions and where values come from',
     read_snapshot_by_id: 'single versions',
     read_diff: 'differences',
+    issue_view: 'credentials',
   } satisfies Record<api.AccessibleSubject['scopes'][number], string>,
 } as const;
 

@@ -43,6 +43,10 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'trusted_issuer.changed': 'Trusted issuer changed',
   'trusted_issuer.removed': 'Trusted issuer removed',
   'attestation.added': 'Attestation added',
+  'issuing_key.created': 'Issuing key created',
+  'issuing_key.retired': 'Issuing key retired',
+  'credential.issued': 'Credential issued',
+  'credential.withdrawn': 'Credential withdrawn',
   'limit.changed': 'Limit changed by the operator',
 };
 

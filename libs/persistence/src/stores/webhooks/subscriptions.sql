@@ -74,11 +74,11 @@ UPDATE webhook_subscriptions s SET deleted_at = now() FROM @acting WHERE @by_id
   RETURNING s.subscription_id AS "subscriptionId"
 
 -- statement: sealed_secret_page
-SELECT subscription_id AS "subscriptionId", secret_sealed AS secret,
+SELECT subscription_id AS id, secret_sealed AS secret,
           CASE WHEN previous_secret_until > now() THEN previous_secret_sealed END AS "previousSecret",
           previous_secret_sealed IS NOT NULL AND coalesce(previous_secret_until <= now(), true) AS "hasExpiredSecret"
      FROM webhook_subscriptions
-    WHERE subscription_id > coalesce(:afterSubscriptionId::uuid, '00000000-0000-0000-0000-000000000000')
+    WHERE subscription_id > coalesce(:afterId::uuid, '00000000-0000-0000-0000-000000000000')
     ORDER BY subscription_id LIMIT :limit
 
 -- statement: sealed_secret_reseal
@@ -86,8 +86,8 @@ UPDATE webhook_subscriptions s
       SET secret_sealed = i.secret,
           previous_secret_sealed = i.previous_secret,
           previous_secret_until = CASE WHEN i.previous_secret IS NOT NULL THEN s.previous_secret_until END
-     FROM unnest(:inputs.subscriptionId::uuid[], :inputs.oldSecret::text[], :inputs.secret::text[],
+     FROM unnest(:inputs.id::uuid[], :inputs.oldSecret::text[], :inputs.secret::text[],
                 :inputs.previousSecret::text[])
     WITH ORDINALITY AS i(subscription_id, old_secret, secret, previous_secret, ord)
     WHERE s.subscription_id = i.subscription_id AND s.secret_sealed = i.old_secret
-   RETURNING s.subscription_id AS "subscriptionId"
+   RETURNING s.subscription_id AS id

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DomainError, type PartialView, VIEW_SECRET_BYTES, type Visible } from '@iss/domain';
+import { DomainError, type PartialView, VIEW_SECRET_BYTES, type ViewToDisclose, type Visible } from '@iss/domain';
 import { openSnapshot, SnapshotListStore, type SnapshotRecord, ViewStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import type { Charged } from '../../../runtime/asker';
@@ -27,6 +27,8 @@ export interface ShownSnapshot extends SnapshotRecord {
 export function showWhole(snapshot: SnapshotRecord): ShownSnapshot {
   return { ...snapshot, partial: null };
 }
+
+type WantedParts = Pick<ViewToDisclose, 'visible' | 'intoArrays'>;
 
 /** A version that is hidden in part, with the hash of what is shown. */
 interface Pruned {
@@ -78,6 +80,15 @@ export class ShownSnapshots {
     }
   }
 
+  /** Returns the view of a version that has a hash, with the disclosures of these paths. */
+  async viewOf(asker: Charged, snapshot: SnapshotRecord, wanted: WantedParts): Promise<PartialView> {
+    const stored = await this.views.find([snapshot.snapshotId]);
+    const secret = stored.get(snapshot.snapshotId)?.secret;
+    return secret === undefined
+      ? this.commit(asker, snapshot, wanted)
+      : this.disclose(asker, snapshot, wanted, intact(secret));
+  }
+
   private async previous(asker: Charged, { partial, ...snapshot }: ShownSnapshot, visible: readonly string[]) {
     if (partial === null || snapshot.snapshotVersion === 1) return undefined;
     const rows = await this.lineage.below(snapshot, snapshot.snapshotVersion, 1);
@@ -101,8 +112,8 @@ export class ShownSnapshots {
       const secret = stored.get(whole.snapshotId)?.secret;
       const view =
         secret === undefined
-          ? await this.commit(asker, whole, visible)
-          : await this.disclose(asker, whole, visible, intact(secret));
+          ? await this.commit(asker, whole, { visible })
+          : await this.disclose(asker, whole, { visible }, intact(secret));
       const { envelope, contentHash, payload, disclosures } = view;
       const partial = {
         paths: visible,
@@ -115,24 +126,24 @@ export class ShownSnapshots {
   }
 
   /** Commits to the view of a version that has none. Another process may do so at the same time. */
-  private async commit(asker: Charged, whole: SnapshotRecord, visible: readonly string[]): Promise<PartialView> {
+  private async commit(asker: Charged, whole: SnapshotRecord, wanted: WantedParts): Promise<PartialView> {
     const secret = randomBytes(VIEW_SECRET_BYTES);
-    const view = await this.disclose(asker, whole, visible, secret);
+    const view = await this.disclose(asker, whole, wanted, secret);
     const { snapshotId, envelopeHash } = whole;
     if (envelopeHash === null) return view;
     const stored = await this.views.commit([{ snapshotId, secret, hash: Buffer.from(view.hash, 'hex') }]);
     const kept = intact(stored.get(snapshotId)?.secret ?? null);
-    return kept.equals(secret) ? view : this.disclose(asker, whole, visible, kept);
+    return kept.equals(secret) ? view : this.disclose(asker, whole, wanted, kept);
   }
 
   private async disclose(
     asker: Charged,
     { envelope, envelopeHash, prevHash }: SnapshotRecord,
-    visible: readonly string[],
+    wanted: WantedParts,
     secret: Buffer,
   ): Promise<PartialView> {
     const source = { text: envelope ?? '', envelopeHash: envelopeHash ?? '', prevHash, secret };
-    return this.work.run(asker, 'disclose_view', { ...source, visible });
+    return this.work.run(asker, 'disclose_view', { ...source, ...wanted });
   }
 }
 

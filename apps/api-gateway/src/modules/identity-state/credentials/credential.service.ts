@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Acting,
+  type Actor,
+  type CredentialFormat,
+  DomainError,
+  EXPIRES_IN,
+  type JsonObject,
+  type JsonValue,
+  type Reader,
+  requireAccess,
+  requireStorablePaths,
+  RULES,
+} from '@iss/domain';
+import {
+  type CredentialRecord,
+  CredentialStore,
+  type NewStatusList,
+  type Page,
+  type PageRequest,
+  type SealedKey,
+  StatusListStore,
+} from '@iss/persistence';
+import { SecretBox } from '@iss/platform';
+import { jwkFault, signCredential, signStatusList, STATUS_LIST_VALIDITY } from '@iss/attestation';
+import { Injectable } from '@nestjs/common';
+import { Disclosures } from '../../../access/disclosures';
+import { requireContent } from '../../../access/erased';
+import { notFound } from '../../../access/read-access';
+import { LogTreeService } from '../../../log/log-tree.service';
+import type { Asker } from '../../../runtime/asker';
+import { ShownSnapshots } from '../snapshot/shown-snapshots';
+
+/** A credential as it was asked for. */
+export interface SentRequest {
+  paths: readonly JsonValue[] | undefined;
+  format: CredentialFormat | undefined;
+  holderKey: JsonObject | undefined;
+  expiresIn: number | undefined;
+}
+
+const MAX_HOLDER_KEY_BYTES = 4096;
+
+/** Issues credentials of versions. */
+@Injectable()
+export class CredentialService {
+  constructor(
+    private readonly credentials: CredentialStore,
+    private readonly lists: StatusListStore,
+    private readonly disclosures: Disclosures,
+    private readonly shown: ShownSnapshots,
+    private readonly tree: LogTreeService,
+    private readonly secrets: SecretBox,
+  ) {}
+
+  /**
+   * Issues a credential of a version. Throws `forbidden`, `not_found`, `erased`, `validation_error`, `conflict` if the
+   * tenant has no key, or `limit_reached`.
+   */
+  async issue(
+    asker: Reader & Asker,
+    acting: Acting,
+    snapshotId: string,
+    sent: SentRequest,
+  ): Promise<CredentialRecord & { credential: string }> {
+    const { facts, disclosure, subjectKey, ownerTenantId, logIndex, ...found } = await this.credentials.source(
+      acting,
+      snapshotId,
+    );
+    const { issueCredential } = RULES;
+    const visible = requireAccess(facts, found.version === null ? { role: issueCredential.role } : issueCredential);
+    if (found.snapshot === null || subjectKey === null || ownerTenantId === null) throw notFound();
+    const snapshot = requireContent(found.snapshot);
+    if (snapshot.envelopeHash === null) throw unsealed();
+    const isOwner = disclosure === null;
+    if (!isOwner && sent.paths !== undefined) throw pathsOfGrant();
+    const paths = isOwner ? requireStorablePaths(sent.paths ?? null) : visible;
+    const holderKey = await holderKeyOf(sent.holderKey);
+    const version = snapshot.snapshotVersion;
+    await this.disclosures.record(asker, disclosure, { from: version, to: version }, 'credential');
+    // The paths of a grant never lead into arrays, because an index moves to another element.
+    const view = await this.shown.viewOf(asker, snapshot, { visible: paths, intoArrays: isOwner });
+    const granteeTenantId = isOwner ? null : acting.tenantId;
+    const made = await this.credentials.issue(
+      acting,
+      {
+        ...{ credentialId: randomUUID(), tenantId: ownerTenantId, granteeTenantId, subjectKey, version, paths },
+        format: sent.format ?? 'dc+sd-jwt',
+        hasHolderKey: holderKey !== null,
+        expiresIn: sent.expiresIn ?? EXPIRES_IN.default,
+      },
+      (key) => this.openList(key),
+    );
+    if (made === null) {
+      throw new DomainError('unavailable', 'The version was erased during this request. Send it again.');
+    }
+    const { credential: record, key } = made;
+    const { issuer, issuedAt, expiresAt, statusUri: uri, statusIdx: idx } = record;
+    const log = await this.placeOf(logIndex);
+    const claims = { issuer, issuedAt, expiresAt, status: { uri, idx }, holderKey, log };
+    return { ...record, credential: await signCredential(view, claims, this.open(key)) };
+  }
+
+  /** Returns a credential. Throws `forbidden` or `not_found`. */
+  async find(actor: Actor, credentialId: string): Promise<CredentialRecord> {
+    const { facts, credential } = await this.credentials.find(actor, credentialId);
+    requireAccess(facts, RULES.readCredentials);
+    if (credential === null) throw noSuchCredential();
+    return credential;
+  }
+
+  async list(actor: Actor, request: PageRequest): Promise<Page<CredentialRecord>> {
+    const { facts, page } = await this.credentials.list(actor, request);
+    requireAccess(facts, RULES.readCredentials);
+    return page;
+  }
+
+  /** Makes a credential invalid. Throws `forbidden`, `not_found`, or `conflict` if it is invalid already. */
+  async withdraw(acting: Acting, credentialId: string): Promise<CredentialRecord> {
+    const { facts, credential } = await this.credentials.find(acting, credentialId);
+    requireAccess(facts, RULES.withdrawCredential);
+    if (credential === null) throw noSuchCredential();
+    if (!(await this.credentials.withdraw(acting, credentialId))) {
+      throw new DomainError('conflict', 'The credential is invalid already. GET shows why.');
+    }
+    return this.find(acting, credentialId);
+  }
+
+  /** Returns a signed status list. Throws `not_found`. */
+  async statusList(listId: string): Promise<string> {
+    const token = await this.lists.find(listId);
+    if (token === null) throw new DomainError('not_found', 'No such status list.');
+    return token;
+  }
+
+  private async openList({ issuer, ...key }: SealedKey): Promise<NewStatusList> {
+    const listId = randomUUID();
+    const uri = `${new URL(issuer).origin}/v1/status-lists/${listId}`;
+    const signedAt = new Date();
+    const token = await signStatusList({ issuer, uri, signedAt, statuses: [] }, this.open(key));
+    return { listId, uri, token, signedAt, dueAt: new Date(signedAt.getTime() + STATUS_LIST_VALIDITY * 500) };
+  }
+
+  private async placeOf(logIndex: number | null): Promise<{ origin: string; index: number } | null> {
+    const checkpoint = logIndex === null ? null : await this.tree.checkpoint();
+    return logIndex === null || checkpoint === null ? null : { origin: checkpoint.origin, index: logIndex };
+  }
+
+  private open({ kid, publicKey, sealed }: Omit<SealedKey, 'issuer'>) {
+    return { kid, publicKey, privateKey: this.secrets.open(sealed, kid) };
+  }
+}
+
+/** Returns the public key without other members. Throws `validation_error`. */
+async function holderKeyOf(sent: JsonObject | undefined): Promise<JsonObject | null> {
+  if (sent === undefined) return null;
+  const isLong = JSON.stringify(sent).length > MAX_HOLDER_KEY_BYTES;
+  const fault = isLong ? `must have at most ${MAX_HOLDER_KEY_BYTES} characters` : await jwkFault(sent);
+  // The values of other members were not read.
+  if (fault === null) return Object.fromEntries(Object.entries(sent).filter(([, member]) => member !== null));
+  throw new DomainError('validation_error', `holder_key ${fault}.`, [
+    { path: '/holder_key', message: fault, code: 'invalid_value' },
+  ]);
+}
+
+function pathsOfGrant(): DomainError {
+  const message = 'must be left out: a grantee issues a credential of exactly the paths of its grants';
+  return new DomainError('validation_error', `paths ${message}.`, [{ path: '/paths', message, code: 'invalid_value' }]);
+}
+
+function unsealed(): DomainError {
+  return new DomainError(
+    'conflict',
+    'The version was imported without a hash, so nothing can prove it. An operator fills hashes in.',
+  );
+}
+
+function noSuchCredential(): DomainError {
+  return new DomainError('not_found', 'The tenant issued no such credential. List its credentials for their ids.');
+}

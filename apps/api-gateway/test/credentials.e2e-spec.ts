@@ -1,0 +1,331 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { ADDED_CLAIMS, verifyCredential } from '@iss/attestation';
+import { canonicalize } from '@iss/domain';
+import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
+import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
+import { compactVerify, createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair } from 'jose';
+import { Client } from 'pg';
+import type { Response, Test } from 'supertest';
+import { envelope } from './gateway';
+import { GrantWorld } from './grant-world';
+import { publishLog } from './publish-log';
+
+jest.setTimeout(60_000);
+
+const KEYS = '/v1/tenants/acme/issuing-keys';
+const CREDENTIALS = '/v1/tenants/acme/credentials';
+const ISSUER = '/.well-known/jwt-vc-issuer/tenants/acme';
+const NAME = '/attributes/legal/legal_name';
+const HIDDEN = 'h1dden';
+
+let world: GrantWorld;
+beforeAll(async () => {
+  world = await GrantWorld.open();
+  await world.gateway.as('alice', 'post', KEYS).expect(201);
+});
+afterAll(() => world?.close());
+
+const post = (path: string, body: object = {}): Test => world.gateway.as('alice', 'post', path).send(body);
+const get = (path: string): Test => world.gateway.as('alice', 'get', path);
+
+/** Writes a version of a subject, the first one of a new subject by default, and returns the path of its credentials. */
+async function write(id: string = randomUUID(), version = 1): Promise<string> {
+  const body = envelope({
+    subject: { subject_type: 'organization', subject_id: id },
+    snapshot_version: version,
+    attributes: {
+      legal: { legal_name: `Acme AG ${version}`, form: HIDDEN },
+      owners: [{ name: 'Ada' }, { name: HIDDEN }],
+    },
+  });
+  await post('/v1/tenants/acme/entity-states', body).expect(201);
+  return `/v1/tenants/acme/snapshots/${String(body['snapshot_id'])}/credentials`;
+}
+
+async function issue(body: object = {}, path?: string): Promise<Response> {
+  return post(path ?? (await write()), body).expect(201);
+}
+
+const statusOf = async (credentialId: string): Promise<string> =>
+  (await get(`${CREDENTIALS}/${credentialId}`)).body.status;
+
+async function jwks() {
+  const { body } = await world.gateway.as(null, 'get', ISSUER).expect(200);
+  return body;
+}
+
+/** The foreign implementation that verifies. It gets keys and statuses from the service. */
+const foreign = async () => {
+  const keys = createLocalJWKSet((await jwks()).jwks);
+  return new SDJwtVcInstance({
+    hasher: (data: string | ArrayBuffer, alg: string) =>
+      createHash(alg.replace('-', ''))
+        .update(typeof data === 'string' ? data : Buffer.from(data))
+        .digest(),
+    verifier: (data: string, signature: string) =>
+      compactVerify(`${data}.${signature}`, keys).then(
+        () => true,
+        () => false,
+      ),
+    statusListFetcher: async (uri: string) => {
+      const { text } = await world.gateway.as(null, 'get', new URL(uri).pathname).expect(200);
+      await compactVerify(text, keys);
+      return text;
+    },
+    statusValidator: async (status: number) => {
+      if (status !== 0) throw new Error(`status ${status}`);
+    },
+  });
+};
+
+it('is verified by another implementation, with its keys and its status', async () => {
+  const { body } = await issue({ paths: [NAME, '/attributes/owners/0'] });
+  expect(body).toMatchObject({ status: 'valid', format: 'dc+sd-jwt', invalid_reason: null, has_holder_key: false });
+  const { payload, header } = await (await foreign()).verify(body.credential);
+  expect(header).toMatchObject({ typ: 'dc+sd-jwt', alg: 'EdDSA', kid: body.kid });
+  expect(payload).toMatchObject({
+    iss: `${world.gateway.url}/tenants/acme`,
+    vct: 'urn:identity-state:entity-state:1',
+    attributes: { legal: { legal_name: 'Acme AG 1' }, owners: [{ name: 'Ada' }] },
+    status: { status_list: body.status_list },
+  });
+  expect(JSON.stringify(payload) + decoded(body.credential)).not.toContain(HIDDEN);
+  const ours = await verifyCredential(
+    body.credential,
+    { issuer: body.issuer, jwks: (await jwks()).jwks.keys, roots: [] },
+    null,
+    new Date(),
+  );
+  expect(ours).toMatchObject({ vct: payload.vct, status: body.status_list, expiresAt: new Date(body.expires_at) });
+});
+
+const decoded = (credential: string): string =>
+  credential
+    .split('~')
+    .map((part) => Buffer.from(part, 'base64url').toString())
+    .join();
+
+it('has the payload of the view, which the log proves', async () => {
+  const path = await write();
+  await publishLog(world.gateway.databaseUrl);
+  const { body } = await issue({}, path);
+  const { log, ...claims } = decodeJwt(body.credential.split('~')[0]);
+  const added: readonly string[] = ADDED_CLAIMS;
+  const view = Object.fromEntries(Object.entries(claims).filter(([name]) => !added.includes(name)));
+  const { rows } = await world.superuser.query(
+    `SELECT encode(v.view_hash, 'hex') AS hash, e.log_index::int AS index FROM snapshots n
+       JOIN snapshot_views v USING (subject_key, snapshot_version)
+       JOIN log_entries e USING (subject_key, snapshot_version) WHERE n.snapshot_id = $1 AND e.names_view`,
+    [body.snapshot_id],
+  );
+  expect(
+    createHash('sha256')
+      .update(canonicalize(JSON.parse(JSON.stringify(view))))
+      .digest('hex'),
+  ).toBe(rows[0].hash);
+  expect(log).toEqual({ origin: expect.any(String), index: rows[0].index });
+});
+
+it('binds a credential to the key of its holder', async () => {
+  const { x, crv, kty } = await exportJWK((await generateKeyPair('EdDSA', { extractable: true })).publicKey);
+  const { body } = await issue({ holder_key: { kty, crv, x } });
+  expect(body.has_holder_key).toBe(true);
+  expect(decodeJwt(body.credential.split('~')[0])).toMatchObject({ cnf: { jwk: { kty, crv, x } } });
+});
+
+it.each([
+  ['/holder_key', { holder_key: { kty: 'OKP', crv: 'Ed25519', x: 'AA', d: 'AA' } }],
+  ['/holder_key', { holder_key: { kty: 'oct', k: 'AAAA' } }],
+  ['/paths/0', { paths: ['/evidence'] }],
+  ['/paths', { paths: [] }],
+  ['/paths', { paths: Array.from({ length: 101 }, (_, index) => `/attributes/a${index}`) }],
+  ['/expires_in', { expires_in: 59 }],
+  ['/expires_in', { expires_in: 31_536_001 }],
+  ['/format', { format: 'jwt' }],
+])('refuses %s that is not valid', async (path, body) => {
+  const answer = await post(await write(), body).expect(400);
+  expect(answer.body.error.details).toEqual([expect.objectContaining({ path })]);
+});
+
+it('becomes superseded in the transaction of the newer version', async () => {
+  const id = randomUUID();
+  const first = await write(id);
+  const { body } = await issue({}, first);
+  const other = await issue();
+  await write(id, 2);
+  expect(await statusOf(body.credential_id)).toBe('superseded');
+  expect(await statusOf(other.body.credential_id)).toBe('valid');
+  expect((await issue({}, first)).body.status).toBe('superseded');
+  await post(`${CREDENTIALS}/${body.credential_id}/withdraw`).expect(200);
+});
+
+/** Issues while another transaction holds what `begin` did, and ends it after the request began to wait. */
+async function issueWhile(begin: string, path: string): Promise<Response> {
+  const client = new Client({ connectionString: world.gateway.databaseUrl });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(begin);
+    const answer = post(path).then((done) => done);
+    for (;;) {
+      const { rows } = await world.superuser.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
+      if (rows.length > 0) break;
+    }
+    await client.query('COMMIT');
+    return await answer;
+  } finally {
+    await client.end();
+  }
+}
+
+it('sees a version that is written at the same time, whichever is first', async () => {
+  const path = await write();
+  const snapshotId = path.split('/')[5];
+  const begin = `INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, change_kind, envelope_hash, prev_hash, envelope)
+    SELECT subject_key, 2, gen_random_uuid(), tenant_id, generated_at, change_kind, sha256('{}'), envelope_hash, '{}' FROM snapshots WHERE snapshot_id = '${snapshotId}'`;
+  const { body } = await issueWhile(begin, path);
+  expect(body.status).toBe('superseded');
+});
+
+it('keeps status indexes unique, and refuses other changes of credentials', async () => {
+  const { body } = await issue();
+  const id = body.credential_id.slice('cred_'.length);
+  const copy = `INSERT INTO credentials SELECT (jsonb_populate_record(c, jsonb_build_object('credential_id', gen_random_uuid()))).*
+    FROM credentials c WHERE c.credential_id = '${id}'`;
+  await expect(world.superuser.query(copy)).rejects.toThrow('credentials_place');
+  await post(`${CREDENTIALS}/${id}/withdraw`).expect(200);
+  await post(KEYS).expect(201);
+  for (const change of [
+    `UPDATE credentials SET status = 'valid', invalid_reason = NULL WHERE credential_id = '${id}'`,
+    `UPDATE credentials SET status_idx = 1 WHERE credential_id = '${id}'`,
+    'DELETE FROM credentials',
+    'TRUNCATE credentials CASCADE',
+    `UPDATE status_lists SET signed_at = signed_at - interval '1 second'`,
+    'DELETE FROM status_lists',
+    `UPDATE issuing_keys SET replaced_at = NULL, sealed = 'x' WHERE replaced_at IS NOT NULL`,
+    'DELETE FROM issuing_keys',
+  ]) {
+    await expect(world.superuser.query(change)).rejects.toThrow(/is refused/);
+  }
+});
+
+it('is withdrawn once', async () => {
+  const { body } = await issue();
+  const path = `${CREDENTIALS}/${body.credential_id}`;
+  const withdrawn = await post(`${path}/withdraw`).expect(200);
+  expect(withdrawn.body).toMatchObject({ status: 'invalid', invalid_reason: 'withdrawn' });
+  await post(`${path}/withdraw`).expect(409);
+  expect((await get(path).expect(200)).body).toEqual(withdrawn.body);
+  expect((await get(CREDENTIALS).expect(200)).body.items[0]).toEqual(withdrawn.body);
+});
+
+it('serves a status list that everybody may keep, and that has each credential', async () => {
+  const { body } = await issue();
+  const path = new URL(body.status_list.uri).pathname;
+  const { text, headers } = await world.gateway.as(null, 'get', path).expect(200);
+  expect(headers).toMatchObject({
+    'content-type': 'application/statuslist+jwt',
+    'cache-control': 'public, max-age=60',
+    'access-control-allow-origin': '*',
+  });
+  expect(decodeJwt(text)).toMatchObject({ sub: body.status_list.uri, ttl: 60 });
+  expect(getListFromStatusListJWT(text).getStatus(body.status_list.idx)).toBe(0);
+  await world.gateway.as(null, 'get', path).set('If-None-Match', String(headers['etag'])).expect(304);
+  await world.gateway.as(null, 'get', `/v1/status-lists/${randomUUID()}`).expect(404);
+});
+
+it('replaces keys: the former key verifies what it signed, and signs nothing more', async () => {
+  const before = (await issue()).body;
+  const { body: second } = await post(KEYS).expect(201);
+  const after = (await issue()).body;
+  expect(after.kid).toBe(second.kid);
+  for (const { credential } of [before, after]) await (await foreign()).verify(credential);
+  const { rows } = await world.superuser.query('SELECT kid FROM issuing_keys WHERE sealed IS NOT NULL');
+  expect(rows).toEqual([{ kid: second.kid }]);
+});
+
+it('retires a key: its credentials are invalid, and it is not published', async () => {
+  const { body } = await issue();
+  const { body: retired } = await post(`${KEYS}/${body.kid}/retire`).expect(200);
+  expect(retired).toMatchObject({ kid: body.kid, retired_at: expect.any(String), replaced_at: expect.any(String) });
+  await post(`${KEYS}/${body.kid}/retire`).expect(409);
+  await post(`${KEYS}/${'a'.repeat(43)}/retire`).expect(404);
+  await expect((await foreign()).verify(body.credential)).rejects.toThrow();
+  expect(await get(`${CREDENTIALS}/${body.credential_id}`).then((found) => found.body)).toMatchObject({
+    status: 'invalid',
+    invalid_reason: 'key_retired',
+  });
+  const published = (await jwks()).jwks.keys.map(({ kid }: { kid: string }) => kid);
+  expect(published).not.toContain(body.kid);
+  await (await foreign()).verify((await issue()).body.credential);
+  const listed = await get(KEYS).expect(200);
+  expect(listed.body.items.find(({ kid }: { kid: string }) => kid === body.kid)).toEqual(retired);
+  expect(listed.text).not.toMatch(/"d":|sealed/);
+});
+
+it('belongs to its tenant', async () => {
+  const path = await write();
+  const { body } = await issue({}, path);
+  const elsewhere = path.replace('/acme/', '/beta/');
+  await world.gateway.as('bob', 'post', '/v1/tenants/beta/issuing-keys').expect(201);
+  await world.gateway.as('bob', 'post', elsewhere).expect(403);
+  await world.gateway
+    .as('bob', 'post', '/v1/tenants/beta/snapshots/5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a11/credentials')
+    .expect(404);
+  await world.gateway.as('bob', 'get', `/v1/tenants/beta/credentials/${body.credential_id}`).expect(404);
+  await world.gateway.as('bob', 'post', `/v1/tenants/beta/credentials/${body.credential_id}/withdraw`).expect(404);
+  await world.gateway.as('bob', 'post', `/v1/tenants/beta/issuing-keys/${body.kid}/retire`).expect(404);
+  const { body: gamma } = await world.gateway
+    .as('o1', 'post', '/v1/tenants/gamma/entity-states')
+    .send(envelope())
+    .expect(201);
+  await world.gateway.as('o1', 'post', `/v1/tenants/gamma/snapshots/${gamma.snapshot_id}/credentials`).expect(409);
+  await world.gateway.as(null, 'get', ISSUER.replace('acme', 'gamma')).expect(404);
+  await world.gateway.as('editor', 'post', path).expect(403);
+});
+
+it('is issued by a grantee with issue_view, of exactly the paths of its grant', async () => {
+  const id = randomUUID();
+  const path = (await write(id)).replace('/acme/', '/beta/');
+  const of = { subject_type: 'organization', subject_id: id };
+  const ask = (body: object = {}) => world.gateway.as('bob', 'post', path).send(body);
+  const grantId = await world.grantOn(of, { scopes: ['read_latest', 'read_lineage'] });
+  await ask().expect(403);
+  await world.change(grantId, { scopes: ['issue_view'], paths: [NAME] }).expect(200);
+  const refused = await ask({ paths: ['/attributes/owners'] }).expect(400);
+  expect(refused.body.error.details).toEqual([expect.objectContaining({ path: '/paths' })]);
+  const { body } = await ask().expect(201);
+  expect(body).toMatchObject({
+    tenant_id: 'acme',
+    grantee_tenant_id: 'beta',
+    paths: [NAME],
+    issued_by: 'oidc:test#bob',
+  });
+  const { payload } = await (await foreign()).verify(body.credential);
+  expect(payload).toMatchObject({
+    iss: `${world.gateway.url}/tenants/acme`,
+    attributes: { legal: { legal_name: 'Acme AG 1' } },
+  });
+  expect(JSON.stringify(payload) + decoded(body.credential)).not.toMatch(/h1dden|Ada/);
+  const shown = await get(`/v1/tenants/acme/subjects/organization/${id}/disclosures`).expect(200);
+  expect(shown.body.items).toMatchObject([{ via: 'credential', paths: [NAME], grant_id: grantId, from_version: 1 }]);
+  await world.gateway.as('zoe', 'post', path).expect(403);
+  for (const [user, tenant] of [
+    ['bob', 'beta'],
+    ['alice', 'acme'],
+  ] as const) {
+    const list = await world.gateway.as(user, 'get', `/v1/tenants/${tenant}/credentials`).expect(200);
+    expect(list.body.items[0].credential_id).toBe(body.credential_id);
+  }
+  await post(`/v1/tenants/acme/grants/${grantId}/revoke`).expect(200);
+  await ask().expect(403);
+  const own = `/v1/tenants/beta/credentials/${body.credential_id}`;
+  await world.gateway.as('bob', 'post', `${own}/withdraw`).expect(200);
+  expect(await statusOf(body.credential_id)).toBe('invalid');
+});
+
+it('is stored without its text', async () => {
+  await issue();
+  const { rows } = await world.superuser.query(`SELECT row_to_json(c)::text AS row FROM credentials c`);
+  for (const { row } of rows) expect(row).not.toMatch(/Acme AG|eyJ|h1dden/);
+});

@@ -1,0 +1,41 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { canonicalize, type JsonObject } from '@iss/domain';
+import { calculateJwkThumbprint, CompactSign, type JWK } from 'jose';
+
+/** A key with which a tenant signs, for Ed25519 (RFC 8037). */
+export interface IssuingKey {
+  /** The JWK thumbprint of the public key (RFC 7638). */
+  kid: string;
+  /** The `x` of the JWK. */
+  publicKey: string;
+  /** The `d` of the JWK. */
+  privateKey: string;
+}
+
+type PublicKey = Pick<IssuingKey, 'kid' | 'publicKey'>;
+
+export async function createIssuingKey(): Promise<IssuingKey> {
+  const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return { kid: await calculateJwkThumbprint(bareJwk(x)), publicKey: x, privateKey: d };
+}
+
+/** Returns the JWK that verifies what a key signed. */
+export function publicJwkOf({ kid, publicKey }: PublicKey) {
+  return { ...bareJwk(publicKey), kid, alg: 'EdDSA', use: 'sig' };
+}
+
+/** Signs claims as a compact JWS. The payload is RFC 8785 text. */
+export function signClaims(
+  type: string,
+  claims: JsonObject,
+  { kid, publicKey, privateKey }: IssuingKey,
+): Promise<string> {
+  const key = createPrivateKey({ key: { ...bareJwk(publicKey), d: privateKey }, format: 'jwk' });
+  return new CompactSign(Buffer.from(canonicalize(claims)))
+    .setProtectedHeader({ alg: 'EdDSA', typ: type, kid })
+    .sign(key);
+}
+
+function bareJwk(x: string) {
+  return { kty: 'OKP', crv: 'Ed25519', x } satisfies JWK;
+}
