@@ -187,6 +187,34 @@ it('sees a version that is written at the same time, whichever is first', async 
   expect(body.status).toBe('superseded');
 });
 
+/** Returns the statement that erases the version of these credentials, which the log must have. */
+async function erasureOf(path: string): Promise<string> {
+  await publishLog(world.gateway.databaseUrl);
+  const { rows } = await world.superuser.query(
+    `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by, confirmed_by, confirmed_at)
+     SELECT gen_random_uuid(), 'acme', subject_key, '{1}', 'oidc:test#alice', 'oidc:test#admin', now() FROM snapshots
+      WHERE snapshot_id = $1 RETURNING erasure_id`,
+    [path.split('/')[5]],
+  );
+  return `SELECT erase_versions(${String(rows[0].erasure_id)})`;
+}
+
+it('becomes invalid with the erasure of its version', async () => {
+  const path = await write();
+  const { body } = await issue({}, path);
+  await world.superuser.query(await erasureOf(path));
+  const { body: found } = await get(`${CREDENTIALS}/${body.credential_id}`).expect(200);
+  expect(found).toMatchObject({ status: 'invalid', invalid_reason: 'erased' });
+  await post(path).expect(410);
+});
+
+it('is not issued while its version is erased', async () => {
+  const path = await write();
+  const answer = await issueWhile(await erasureOf(path), path);
+  expect([answer.status, answer.body.error?.code]).toEqual([503, 'unavailable']);
+  await post(path).expect(410);
+});
+
 it('keeps status indexes unique, and refuses other changes of credentials', async () => {
   const { body } = await issue();
   const id = body.credential_id.slice('cred_'.length);
