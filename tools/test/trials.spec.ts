@@ -7,12 +7,12 @@ import { TRIALS } from '../trials/trials.ts';
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 const names = Object.keys(TRIALS);
 
-it.each(names)('the trial %s has its file and its line in docs/trials.md', (name) => {
+it.each(names)('the trial %s has its file and its row in docs/trials.md', (name) => {
   expect(existsSync(join(repositoryRoot, `tools/trials/${name}.ts`))).toBe(true);
-  expect(read('docs/trials.md')).toContain(`\n- \`${name}\`: `);
+  expect(read('docs/trials.md')).toContain(`| \`${name}\` `);
 });
 
-it('every file of a trial is in the list', () => {
+it('every file of a trial is in the table', () => {
   const others = ['all', 'trials'];
   const files = globSync('tools/trials/*.ts', { cwd: repositoryRoot }).map((file) => basename(file, '.ts'));
   expect(files.filter((name) => !others.includes(name)).sort()).toEqual([...names].sort());

@@ -349,7 +349,11 @@ describe('applies the operations of updates again', () => {
     await log.publish();
     for (const words of [[], ['--no-log']]) {
       expect((await look(...words)).findings).toMatchObject([
-        { check: 'changed_paths', where: expect.stringContaining('version 4'), what: expect.stringContaining('no erasure') },
+        {
+          check: 'changed_paths',
+          where: expect.stringContaining('version 4'),
+          what: expect.stringContaining('no erasure'),
+        },
       ]);
     }
     // Earlier releases stored none.

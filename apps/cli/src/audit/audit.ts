@@ -133,7 +133,11 @@ async function requireReadable(reader: AuditReader): Promise<void> {
   }
 }
 
-async function tasksBySubject(reader: AuditReader, kind: 'facts' | 'lineages' | 'archived', size: number): Promise<AuditTask[]> {
+async function tasksBySubject(
+  reader: AuditReader,
+  kind: 'facts' | 'lineages' | 'archived',
+  size: number,
+): Promise<AuditTask[]> {
   const [row] = await reader.rows('SELECT min(subject_key), max(subject_key) FROM snapshots');
   const tasks: AuditTask[] = [];
   const [first, last] = row ?? [];

@@ -1,3 +1,4 @@
+import { parseJsonText } from '@iss/domain/pure';
 import { UsageError } from '../command';
 import { wholeNumber } from '../define';
 import { readWhole } from '../files';
@@ -126,7 +127,7 @@ function keysOf(path: string): Record<string, unknown>[] {
   const refused = new UsageError(`${path} holds no JWK Set: {"keys": [ … ]}.`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJsonText(text);
   } catch {
     throw refused;
   }

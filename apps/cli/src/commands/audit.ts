@@ -22,7 +22,9 @@ export const audit: Command = {
     ...TRUST_OPTIONS,
     vrf: { about: 'Compute each key of the map with LOG_VRF_KEY, some 3,000 a second.' },
     'no-log': { about: 'Skip the log.' },
-    archive: { about: 'Also read every text in the archive (ARCHIVE_URL), compare it with its hash, and replay its update.' },
+    archive: {
+      about: 'Also read every text in the archive (ARCHIVE_URL), compare it with its hash, and replay its update.',
+    },
     'from-index': { value: 'N', about: 'First entry to check.' },
     'to-index': { value: 'N', about: 'Check only entries before this one, and nothing else.' },
     jobs: { value: 'N', about: 'Parallel readers (default: one per processor).' },

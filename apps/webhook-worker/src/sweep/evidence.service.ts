@@ -45,7 +45,7 @@ export class EvidenceService extends Recorder {
 
 const FAILURE = 'The status of attestations could not be read; retrying';
 
-/** Lists that are being read. A slow list holds up only further lists of its founder. */
+/** Lists that are being read. A slow list delays only further lists of its founder. */
 class ListReads {
   private readonly underWay = new Map<Promise<void>, string>();
 

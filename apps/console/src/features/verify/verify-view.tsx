@@ -33,7 +33,7 @@ export function VerifyView() {
       set(value);
       stop();
     };
-  // What follows appears at once, so that nothing moves.
+  // The whole page appears at once, so that nothing moves.
   if (keys === null && served.isPending) {
     return (
       <Page title={TEXT.title} note={TEXT.note}>
