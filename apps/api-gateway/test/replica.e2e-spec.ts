@@ -15,7 +15,7 @@ const TYPE = 'organization';
 const KEYS = { SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}` };
 
 /** Rows that the replica has: copied one by one, so that it lags until the test copies them. */
-const COPIED = ['subjects', 'snapshots', 'snapshot_provenance', 'erasures'] as const;
+const COPIED = ['subjects', 'snapshots', 'snapshot_provenance', 'snapshot_views', 'erasures', 'archive_packs'] as const;
 
 let gateway: TestGateway;
 let copy: TestDatabase;
@@ -64,8 +64,9 @@ async function copyAll(subjectId?: string): Promise<void> {
     'SELECT subject_key AS key FROM subjects WHERE subject_id = $1',
     [subjectId ?? ''],
   );
-  const these = subjectId === undefined ? '' : `WHERE subject_key = ${keys[0]?.key}`;
+  const ofSubject = subjectId === undefined ? '' : `WHERE subject_key = ${keys[0]?.key}`;
   for (const table of COPIED) {
+    const these = table === 'archive_packs' ? '' : ofSubject;
     const { rows } = await primary.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t ${these}`);
     await replica.query(`DELETE FROM ${table} ${these}`);
     await replica.query(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM unnest($1::${table}[])`, [
