@@ -181,6 +181,17 @@ it('reads the status, flags revoked evidence, asks the owner, and tells those wh
   await worker.stop();
 });
 
+it('reads the other statuses of a list that is too short for one credential', async () => {
+  const worker = await workers.start();
+  const uri = `${receiver.url}/short`;
+  await publish([2, 0, 0, 0], NOW, uri);
+  const beyond = await createAttestation(uri, 4);
+  const within = await createAttestation(uri, 0);
+  await settled(beyond, 'pending', /too short/);
+  await settled(within, 'suspended', /too short/);
+  await worker.stop();
+});
+
 it('never asks a private address, and says so', async () => {
   const worker = await workers.start({ WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' });
   const before = receiver.requests.length;

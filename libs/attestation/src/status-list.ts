@@ -7,8 +7,8 @@ import { type IssuerKeys, requireValidTime, verifyToken } from './trusted-issuer
 export interface StatusList {
   /** The time of the list by the issuer's clock. */
   issuedAt: Date;
-  /** Returns the status at an index. Throws an {@link AttestationProblem} beyond the end of the list. */
-  at(idx: number): number;
+  /** Returns the status at an index; null beyond the end of the list. */
+  at(idx: number): number | null;
 }
 
 export const STATUS_LIST_MEDIA_TYPE = 'application/statuslist+jwt';
@@ -50,8 +50,7 @@ export async function readStatusList(
     issuedAt,
     at(idx) {
       const byte = bytes[Math.floor(idx / perByte)];
-      if (byte === undefined) throw new AttestationProblem('invalid_format', 'is too short for the index');
-      return (byte >> ((idx % perByte) * bits)) & (2 ** bits - 1);
+      return byte === undefined ? null : (byte >> ((idx % perByte) * bits)) & (2 ** bits - 1);
     },
   };
 }

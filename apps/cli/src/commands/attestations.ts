@@ -3,7 +3,6 @@ import { UsageError } from '../command';
 import { wholeNumber } from '../define';
 import { readWhole } from '../files';
 import { defineCall, defineList, listing } from '../service/define';
-import { visible } from '../visible';
 
 /** The limit of a file in bytes, which is above the limit of the service. */
 const MAX_FILE = 1_000_000;
@@ -22,11 +21,11 @@ export const attestations = defineList({
       none: 'There are no attestations. Add a credential: iss attestations add FILE.',
       paint: { attestation: 'yellow' },
       columns: ({ attestation_id: id, status, issuer, vct, expires_at: expires, status_problem: problem }) => ({
-        attestation: visible(id),
-        status: [status, ...(problem === null ? [] : [problem])].map(visible).join(': '),
-        issuer: visible(issuer),
-        type: visible(vct),
-        expires: expires === null ? '' : visible(expires),
+        attestation: id,
+        status: problem === null ? status : `${status}: ${problem}`,
+        issuer,
+        type: vct,
+        expires,
       }),
     }),
 });
@@ -48,19 +47,17 @@ export const attestationsAdd = defineCall({
     if ((nonce === undefined) !== (audience === undefined))
       throw new UsageError('--nonce and --audience belong together. Add the other one.');
   },
-  // The client does not check the answers of `request`. Here, null becomes an object without members.
-  call: async ({ iss, tenant }, { file: credential, nonce, audience, wait = MAX_WAIT_S }) => ({
-    ...(await iss.request('POST', ATTESTATIONS, {
+  call: ({ iss, tenant }, { file: credential, nonce, audience, wait = MAX_WAIT_S }) =>
+    iss.request('POST', ATTESTATIONS, {
       path: { tenant_id: tenant.tenantId },
       query: { wait: String(wait) },
       body: {
         credential,
         ...(nonce === undefined || audience === undefined ? {} : { key_binding: { nonce, audience } }),
       },
-    })),
-  }),
+    }),
   text: ({ attestation_id: id, status, issuer, vct, evidence }) => [
-    `${visible(id)}: ${visible(vct)} of ${visible(issuer)} is ${visible(status)}`,
+    `${id}: ${vct} of ${issuer} is ${status}`,
     evidence === null ? 'It is no evidence yet: see iss attestations.' : JSON.stringify(evidence),
   ],
 });
@@ -71,7 +68,7 @@ export const issuers = defineList({
       items: ({ iss, tenant }) => iss.list(ISSUERS, { path: { tenant_id: tenant.tenantId } }),
       none: 'Your tenant trusts no issuer. Add one: iss issuers trust ISSUER.',
       paint: { issuer: 'yellow' },
-      columns: ({ issuer, vcts }) => ({ issuer: visible(issuer), types: typesText(vcts) }),
+      columns: ({ issuer, vcts }) => ({ issuer, types: vcts.join(', ') }),
     }),
 });
 
@@ -87,17 +84,16 @@ export const issuersTrust = defineCall({
     if (type.length === 0) throw new UsageError('No type is named. Add --type VCT.');
     if (keys === undefined && roots.length === 0) throw new UsageError('No key is named. Add --keys or --roots.');
   },
-  call: async ({ iss, tenant }, { issuer, type, keys, roots }) => ({
-    ...(await iss.request('PUT', `${ISSUERS}/{issuer}`, {
+  call: ({ iss, tenant }, { issuer, type, keys, roots }) =>
+    iss.request('PUT', `${ISSUERS}/{issuer}`, {
       path: { tenant_id: tenant.tenantId, issuer },
       body: {
         vcts: [...type],
         ...(keys === undefined ? {} : { keys }),
         ...(roots.length === 0 ? {} : { roots: [...roots] }),
       },
-    })),
-  }),
-  text: ({ issuer, vcts }) => `${visible(issuer)} is trusted for ${typesText(vcts)}`,
+    }),
+  text: ({ issuer, vcts }) => `${issuer} is trusted for ${vcts.join(', ')}`,
 });
 
 export const issuersRemove = defineCall({
@@ -108,10 +104,6 @@ export const issuersRemove = defineCall({
     iss.request('DELETE', `${ISSUERS}/{issuer}`, { path: { tenant_id: tenant.tenantId, issuer } }),
   text: (_answer, { issuer }) => `${issuer} is not trusted any more`,
 });
-
-function typesText(vcts: readonly string[]): string {
-  return [vcts].flat().map(visible).join(', ');
-}
 
 function credentialOf(path: string): string {
   return readWhole(path, 'credential', MAX_FILE).toString('utf8').trim();

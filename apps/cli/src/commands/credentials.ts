@@ -3,7 +3,6 @@ import { isJsonObject, parseJson } from '@iss/domain';
 import { UsageError } from '../command';
 import { wholeNumber } from '../define';
 import { readWhole } from '../files';
-import type { Caller } from '../service/caller';
 import { defineCall, defineList, listing } from '../service/define';
 import { VERSIONED_SUBJECT } from '../service/subject-name';
 
@@ -51,7 +50,7 @@ export const credentialIssue = defineCall({
 export const credentialList = defineList({
   list: () =>
     listing({
-      items: ({ iss, tenant }: Caller) => pages((cursor) => iss.request('GET', LIST, at(tenant.tenantId, cursor))),
+      items: ({ iss, tenant }) => iss.list(LIST, { path: { tenant_id: tenant.tenantId } }),
       none: 'No credentials were issued. Issue one: iss credential issue SUBJECT.',
       columns: (one) => ({
         credential: one.credential_id,
@@ -85,7 +84,7 @@ export const credentialKeyCreate = defineCall({
 export const credentialKeyList = defineList({
   list: () =>
     listing({
-      items: ({ iss, tenant }: Caller) => pages((cursor) => iss.request('GET', KEYS, at(tenant.tenantId, cursor))),
+      items: ({ iss, tenant }) => iss.list(KEYS, { path: { tenant_id: tenant.tenantId } }),
       none: 'The tenant has no issuing key. Create one: iss credential key create.',
       columns: ({ kid, created_at, replaced_at, retired_at }) => ({
         key: kid,
@@ -104,11 +103,6 @@ export const credentialKeyRetire = defineCall({
 });
 
 const of = (tenant_id: string, credential_id: string) => ({ tenant_id, credential_id });
-const at = (tenant_id: string, cursor: string | null) => ({
-  path: { tenant_id },
-  query: cursor === null ? {} : { cursor },
-});
-
 function textOf({
   credential_id,
   subject,
@@ -120,17 +114,6 @@ function textOf({
   const reason = invalid_reason === null ? '' : ` (${invalid_reason})`;
   const of = `${subject.subject_type}/${subject.subject_id}@${snapshot_version}`;
   return `${credential_id} of ${of}: ${status}${reason}, until ${expires_at}`;
-}
-
-async function* pages<T>(
-  read: (cursor: string | null) => Promise<{ items: readonly T[]; next_cursor: string | null }>,
-): AsyncGenerator<T, void> {
-  let cursor: string | null = null;
-  do {
-    const page = await read(cursor);
-    yield* page.items;
-    cursor = page.next_cursor;
-  } while (cursor !== null);
 }
 
 function keyIn(file: string): Record<string, unknown> {

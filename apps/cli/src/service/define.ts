@@ -1,4 +1,4 @@
-import type { Command, CommandContext, Options } from '../command';
+import { type Command, type CommandContext, Failure, type Options } from '../command';
 import { type Arguments, commandOf, type Definition, type None, type OptionSpecs, type Values } from '../define';
 import { JSON_OPTION, LIST_OPTIONS, type Row, showList, showOne, type Style, styleOf } from '../output';
 import { visible } from '../visible';
@@ -28,10 +28,12 @@ export function defineCall<T, const A extends Arguments = None, const O extends 
   const shared = { ...callerOptions(definition), ...(hasAnswer ? JSON_OPTION : {}) };
   return commandOf(definition, shared, async (values, context, options) => {
     check?.(values);
-    await asCaller(options, context, async (caller) => {
-      const answer = await call(caller, values);
-      showOne(options, context, json(answer), () => [text(answer, values)].flat().map(visible).join('\n'));
-    });
+    await asCaller(options, context, (caller) =>
+      ofThisApi(async () => {
+        const answer = await call(caller, values);
+        showOne(options, context, json(answer), () => [text(answer, values)].flat().map(visible).join('\n'));
+      }),
+    );
   });
 }
 
@@ -69,8 +71,18 @@ export function defineList<const A extends Arguments = None, const O extends Opt
   const shared = { ...LIST_OPTIONS, ...callerOptions(definition) };
   return commandOf(definition, shared, async (values, context, options) => {
     const print = definition.list(values);
-    await asCaller(options, context, (caller) => print(caller, options, context));
+    await asCaller(options, context, (caller) => ofThisApi(() => print(caller, options, context)));
   });
+}
+
+/** Runs work on answers whose members the client did not check. @throws Failure if one is missing or of another type */
+async function ofThisApi(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Failure('The answer is not one of this API. Is the base URL right?');
+  }
 }
 
 function callerOptions({ isOfUser = false }: { readonly isOfUser?: boolean }): OptionSpecs {

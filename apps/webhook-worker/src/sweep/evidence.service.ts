@@ -87,7 +87,11 @@ async function readList(evidence: EvidenceStore, client: WebhookClient, list: Du
     const token = await client.fetchText(uri, STATUS_LIST_MEDIA_TYPE, MAX_STATUS_LIST_BYTES);
     const keys = { issuer, jwks: [...trusted.keys], roots: trusted.roots };
     const read = await readStatusList(token, uri, keys, issuedAt, new Date());
-    await evidence.setStatuses(list, read.issuedAt, (idx) => attestationStatusOf(read.at(idx)));
+    const isWhole = await evidence.setStatuses(list, read.issuedAt, (idx) => {
+      const value = read.at(idx);
+      return value === null ? null : attestationStatusOf(value);
+    });
+    if (!isWhole) throw new AttestationProblem('invalid_format', 'is too short for the index of a credential');
   } catch (error) {
     const problem = problemOf(error);
     if (problem === null) throw error;

@@ -81,25 +81,34 @@ export class EvidenceStore {
     return this.sql.run(CLAIM, { limit, busy });
   }
 
-  /** Stores the statuses of all attestations of a list, and when it must be read again. */
+  /**
+   * Stores the statuses of all attestations of a list, and when it must be read again. Where `statusAt` returns null, the
+   * status stays. Then it returns false, and does not store when the list must be read again.
+   */
   async setStatuses(
     list: AttestationListRef,
     issuedAt: Date,
-    statusAt: (idx: number) => AttestationStatus,
-  ): Promise<void> {
+    statusAt: (idx: number) => AttestationStatus | null,
+  ): Promise<boolean> {
     const { tenantId, issuer, uri } = list;
     let after = '00000000-0000-0000-0000-000000000000';
     let isNeeded = false;
+    let isWhole = true;
     for (;;) {
       const page = await this.sql.run(OF_LIST, { tenantId, issuer, uri, after, rows: PAGE });
-      const inputs = page.map(({ attestationId, idx }) => ({ attestationId, status: statusAt(idx) }));
+      const inputs = page.flatMap(({ attestationId, idx }) => {
+        const status = statusAt(idx);
+        return status === null ? [] : { attestationId, status };
+      });
+      isWhole &&= inputs.length === page.length;
       isNeeded ||= inputs.some(({ status }) => status !== 'revoked');
       if (inputs.length > 0) await this.sql.run(SET, { inputs });
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) break;
       after = last.attestationId;
     }
-    await this.sql.run(READ, { tenantId, issuer, uri, issuedAt, isNeeded });
+    if (isWhole) await this.sql.run(READ, { tenantId, issuer, uri, issuedAt, isNeeded });
+    return isWhole;
   }
 
   /** Stores why a list could not be read. It is tried again at growing intervals. */

@@ -152,6 +152,15 @@ it('measures how late deadlines are recorded, and counts what waits for people',
   expect(await hours()).toBe(4);
   await admin.query(`UPDATE attestation_lists SET asked_at = now() - interval '2 minutes'`);
   expect(await hours()).toBe(6);
+  await admin.query(
+    `INSERT INTO status_lists (list_id, tenant_id, issuer, uri, token, signed_at, due_at)
+     VALUES (gen_random_uuid(), 'acme', 'i', 'u', 't', now(), now() - interval '7 hours')`,
+  );
+  expect(await hours()).toBe(7);
+  await admin.query(
+    `INSERT INTO status_list_waiting (list_id, marked_at) VALUES (gen_random_uuid(), now() - interval '8 hours')`,
+  );
+  expect(await hours()).toBe(8);
 });
 
 it('announces nothing of an interrupted step, and everything in the next one', async () => {

@@ -24,6 +24,8 @@ const OLDEST_DEADLINE = statement<NoParameters, { ageMs: number }>(
            WHERE status = 'pending' AND expires_at <= now() ORDER BY expires_at LIMIT 1),
          (SELECT next_at FROM refresh_requests WHERE next_at <= now() ORDER BY next_at LIMIT 1),
          (SELECT revoked_at FROM evidence_waiting ORDER BY waiting_id LIMIT 1),
+         (SELECT marked_at FROM status_list_waiting ORDER BY waiting_id LIMIT 1),
+         (SELECT due_at FROM status_lists WHERE due_at <= now() ORDER BY due_at LIMIT 1),
          (SELECT expires_at FROM grants
            WHERE revoked_at IS NULL AND expired_told_for IS DISTINCT FROM expires_at AND expires_at <= now()
            ORDER BY expires_at LIMIT 1))) * 1000, 0)::float8 AS "ageMs"`,
