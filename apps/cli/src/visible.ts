@@ -11,8 +11,12 @@ const OWN_SEQUENCE = /(\u001b\[(?:(?:1|2|22|31|32|33|36|39)m|1A|2K))/;
 /** Escapes a foreign value for one line of output. Newlines are escaped too, because they could forge lines. Long text is cut. */
 export function visible(value: unknown): string {
   const text = typeof value === 'string' ? value : String(JSON.stringify(value));
-  const cut = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)} …` : text;
-  return cut.replace(HIDDEN, escaped);
+  return visibleWhole(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)} …` : text);
+}
+
+/** Escapes as {@link visible}, but cuts nothing. */
+export function visibleWhole(text: string): string {
+  return text.replace(HIDDEN, escaped);
 }
 
 /**

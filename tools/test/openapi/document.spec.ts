@@ -113,7 +113,7 @@ describe('defaults', () => {
 
 /** The verbs at the beginning of operation ids. */
 const VERBS =
-  /^(accept|apply|block|cancel|change|confirm|create|decline|delete|diff|export|fulfill|get|import|leave|list|propose|put|redeliver|remove|replay|request|revoke|rotate|test|unblock|update|withdraw)[A-Z]/;
+  /^(accept|apply|block|cancel|change|confirm|create|decline|delete|diff|export|fulfill|get|import|issue|leave|list|propose|put|redeliver|remove|replay|request|retire|revoke|rotate|test|unblock|update|withdraw)[A-Z]/;
 
 describe('operation ids', () => {
   const ids = operations.map(idOf);

@@ -56,6 +56,7 @@ export const attestationsAdd = defineCall({
         ...(nonce === undefined || audience === undefined ? {} : { key_binding: { nonce, audience } }),
       },
     }),
+  isWhole: true,
   text: ({ attestation_id: id, status, issuer, vct, evidence }) => [
     `${id}: ${vct} of ${issuer} is ${status}`,
     evidence === null ? 'It is no evidence yet: see iss attestations.' : JSON.stringify(evidence),

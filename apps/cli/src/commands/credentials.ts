@@ -44,6 +44,7 @@ export const credentialIssue = defineCall({
       },
     });
   },
+  isWhole: true,
   text: ({ credential }) => credential,
 });
 

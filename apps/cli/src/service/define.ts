@@ -1,7 +1,7 @@
 import { type Command, type CommandContext, Failure, type Options } from '../command';
 import { type Arguments, commandOf, type Definition, type None, type OptionSpecs, type Values } from '../define';
 import { JSON_OPTION, LIST_OPTIONS, type Row, showList, showOne, type Style, styleOf } from '../output';
-import { visible } from '../visible';
+import { visible, visibleWhole } from '../visible';
 import { asCaller, type Caller, CALLER_OPTIONS, PROFILE_OPTION } from './caller';
 
 /** The data of a command that calls the service. */
@@ -20,18 +20,26 @@ export function defineCall<T, const A extends Arguments = None, const O extends 
     readonly call: (caller: Caller, values: Values<A, O>) => Promise<T>;
     /** Returns the JSON of the answer, if it is only a part. */
     readonly json?: (answer: T) => unknown;
+    /** Long lines are not cut, because other programs read them. */
+    readonly isWhole?: boolean;
     /** Describes the answer in one line or several. Foreign text is escaped. */
     readonly text: (answer: T, values: Values<A, O>) => string | readonly string[];
   },
 ): Command {
-  const { check, call, json = (answer: T) => answer, text, hasAnswer = true } = definition;
+  const { check, call, json = (answer: T) => answer, text, hasAnswer = true, isWhole = false } = definition;
+  const shown = isWhole ? visibleWhole : visible;
   const shared = { ...callerOptions(definition), ...(hasAnswer ? JSON_OPTION : {}) };
   return commandOf(definition, shared, async (values, context, options) => {
     check?.(values);
     await asCaller(options, context, (caller) =>
       ofThisApi(async () => {
         const answer = await call(caller, values);
-        showOne(options, context, json(answer), () => [text(answer, values)].flat().map(visible).join('\n'));
+        showOne(options, context, json(answer), () =>
+          [text(answer, values)]
+            .flat()
+            .map((line) => shown(line))
+            .join('\n'),
+        );
       }),
     );
   });

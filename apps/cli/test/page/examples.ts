@@ -17,11 +17,8 @@ export interface Example {
   blur?: readonly (readonly [RegExp, string])[];
 }
 
-/** Keys differ from run to run, and so does the address of the service. */
-const KEY = [
-  [/[\w-]{43}/, 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
-  [/http:\S+(?=\/tenants)/, 'https://iss.example.com'],
-] as const;
+/** The time at which a credential expires. */
+const UNTIL: Example['blur'] = [[/20\d\d-\S+Z$/gm, '2026-02-08T10:00:00.000Z']];
 
 /** The agent (profile `default`) keeps the records of a company, and the lender (profile `lender`) reads them. */
 export const EXAMPLES: readonly Example[] = [
@@ -48,13 +45,13 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss subjects --type organization' },
   { line: 'iss erasures harbour' },
   { line: 'iss members' },
-  { line: 'iss credential key create', blur: KEY },
-  { line: 'iss credential key list', blur: KEY, keep: { KEY: /^([\w-]{43}) /m } },
-  { line: 'iss credential issue harbour@2 --path /attributes/legal --days 7', blur: [[/ey\S+~/, 'eyJhbGci…~']] },
-  { line: 'iss credential list', keep: { CREDENTIAL: /^(cred_\S+)/m } },
-  { line: 'iss credential get $CREDENTIAL' },
-  { line: 'iss credential withdraw $CREDENTIAL' },
-  { line: 'iss credential key retire $KEY', blur: KEY },
+  { line: 'iss credential key create', blur: [[/http:\S+(?=\/tenants)/, 'https://iss.example.com']] },
+  { line: 'iss credential key list', keep: { KEY: /^([\w-]{43}) /m } },
+  { line: 'iss credential issue harbour@2 --path /attributes/legal --days 7', blur: [[/ey\S+~$/, 'eyJhbGci…~']] },
+  { line: 'iss credential list', keep: { CREDENTIAL: /^(cred_\S+)/m }, blur: UNTIL },
+  { line: 'iss credential get $CREDENTIAL', blur: UNTIL },
+  { line: 'iss credential withdraw $CREDENTIAL', blur: UNTIL },
+  { line: 'iss credential key retire $KEY' },
   { line: 'iss api GET /v1/tenants/agency' },
   {
     line: `iss issuers trust ${EXAMPLE_CREDENTIAL.issuer} --type ${EXAMPLE_CREDENTIAL.vct} --keys keys.json`,

@@ -17,12 +17,16 @@ export class Steady {
 
   text(text: string): string {
     const placed = this.places.reduce((before, [from, to]) => before.replaceAll(from, to), text);
-    return placed
-      .replace(/(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) => this.idOf(id))
-      .replace(/\b[0-9a-f]{64}\b/g, (hash) => this.hashOf(hash))
-      .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time, fraction: string | undefined) =>
-        Math.abs(Date.parse(time) - Date.now()) < NEAR_MS ? `${TODAY}${(fraction ?? '').replace(/\d/g, '0')}Z` : time,
-      );
+    return (
+      placed
+        .replace(/(?<![0-9a-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, (id) => this.idOf(id))
+        .replace(/\b[0-9a-f]{64}\b/g, (hash) => this.hashOf(hash))
+        // The id of an issuing key.
+        .replace(/(?<![\w+/-])[\w-]{43}(?![\w+/=-])/g, 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k')
+        .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time, fraction: string | undefined) =>
+          Math.abs(Date.parse(time) - Date.now()) < NEAR_MS ? `${TODAY}${(fraction ?? '').replace(/\d/g, '0')}Z` : time,
+        )
+    );
   }
 
   private idOf(id: string): string {

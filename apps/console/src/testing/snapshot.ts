@@ -24,7 +24,7 @@ export function snapshotOf(version: number, content: JsonObject = {}, prevHash: 
   };
   return {
     ...header,
-    change_kind: 'change' as 'change' | 'correction',
+    change_kind: content['change_kind'] === 'correction' ? ('correction' as const) : ('change' as const),
     created_at: at.replace('Z', '.412Z'),
     envelope_hash: toHex(sha256(new TextEncoder().encode(canonicalize(envelope)))),
     prev_hash: prevHash ?? (version === 1 ? null : '0'.repeat(64)),

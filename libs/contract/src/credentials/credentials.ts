@@ -88,7 +88,7 @@ export const IssueCredentialBody = body(
           'it is absent. A path without a value discloses nothing. A grantee must leave it out.',
       )
       .example(['/attributes/legal/legal_name']),
-    format: oneOf(CREDENTIAL_FORMATS).optional().byDefault('dc+sd-jwt').described('The form of the credential.'),
+    format: oneOf(CREDENTIAL_FORMATS).optional().described('The form of the credential. Without it, `dc+sd-jwt`.'),
     holder_key: withMembers(
       field(rule<JsonObject>(JWK, 'invalid_type', 'must be a JWK', isJsonObject)),
       HOLDER_KEY_MEMBERS,
@@ -98,8 +98,7 @@ export const IssueCredentialBody = body(
       .example({ kty: 'OKP', crv: 'Ed25519', x: 'KBqqqvdd5FQQiTPg9uAwtVJ2fJTqwCl1O5OzyBtO4I0' }),
     expires_in: integerFrom(EXPIRES_IN.min, EXPIRES_IN.max)
       .optional()
-      .byDefault(EXPIRES_IN.default)
-      .described('How long it is valid, in seconds.'),
+      .described(`How long it is valid, in seconds. Without it, ${EXPIRES_IN.default}.`),
   },
   { part: { value: { paths: ['/attributes/legal/legal_name'], expires_in: 86_400 } } },
 );

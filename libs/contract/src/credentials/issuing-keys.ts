@@ -31,7 +31,13 @@ export const JwtVcIssuer = view('JwtVcIssuer', {
   issuer: text.described('The issuer: the `iss` of its credentials.'),
   jwks: shown<{ keys: readonly JsonObject[] }>({
     type: 'object',
-    properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: true } } },
+    properties: {
+      keys: {
+        type: 'array',
+        description: 'Ed25519 keys as JWKs (RFC 8037), the one that signs now first.',
+        items: { type: 'object', additionalProperties: true },
+      },
+    },
     required: ['keys'],
   }).described('The public keys that verify its credentials and status lists.'),
 });

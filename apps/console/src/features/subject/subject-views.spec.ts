@@ -12,11 +12,8 @@ const VERSION = `GET ${OF_SUBJECT}/snapshots/{snapshot_version}`;
 const LATEST = `GET ${OF_SUBJECT}/snapshots/latest`;
 const PAGE = '/t/acme/subjects/organization/acme-corp';
 
-const SECOND = snapshotOf(
-  2,
-  { attributes: { legal: { legal_name: 'Acme 2 AG', seat: 'Zug' }, people: ['Ann'] } },
-  FIRST_HASH,
-);
+const CONTENT = { attributes: { legal: { legal_name: 'Acme 2 AG', seat: 'Zug' }, people: ['Ann'] } };
+const SECOND = snapshotOf(2, CONTENT, FIRST_HASH);
 
 /** The subject has two versions. The first one is that of the example. */
 function haveTwoVersions(): void {
@@ -119,7 +116,7 @@ it.each([
   ['/compare', 'Corrects an error'],
 ])('a correction is marked: %s', async (view, words) => {
   haveTwoVersions();
-  const second = { ...SECOND, change_kind: 'correction' as const };
+  const second = snapshotOf(2, { ...CONTENT, change_kind: 'correction' }, FIRST_HASH);
   api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({
     ...page,
     items: [headerOf(second), ...page.items],
