@@ -137,8 +137,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     issuers: { summary: 'List the issuers that your tenant trusts.', example: 'iss issuers' },
     'issuers trust': {
       summary: 'Accept credentials of an issuer as evidence.',
-      example:
-        'iss issuers trust https://registry.example --type https://registry.example/company-extract --keys keys.json',
+      example: 'iss issuers trust https://registry.example --type extract --keys keys.json',
     },
     'issuers remove': {
       summary: 'Accept no more credentials of an issuer.',

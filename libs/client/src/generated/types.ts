@@ -1487,11 +1487,11 @@ export type InvitationPage = PageEnd & {
 export type IssueCredentialBody = {
   /** The parts to disclose: 1 to 100 JSON Pointers below `/attributes`, also into arrays. Everything if it is absent. A path without a value discloses nothing. A grantee must leave it out. */
   paths?: Array<string> | null;
-  /** The form of the credential. */
+  /** The form of the credential. Without it, `dc+sd-jwt`. */
   format?: 'dc+sd-jwt' | null;
   /** The public key of the holder, as a JWK. A presentation must then be signed with it. */
   holder_key?: { [key: string]: unknown } | null;
-  /** How long it is valid, in seconds. */
+  /** How long it is valid, in seconds. Without it, 2592000. */
   expires_in?: number | null;
 };
 
@@ -1528,7 +1528,10 @@ export type JwtVcIssuer = {
   /** The issuer: the `iss` of its credentials. */
   issuer: string;
   /** The public keys that verify its credentials and status lists. */
-  jwks: { keys: Array<{ [key: string]: unknown }> };
+  jwks: {
+    /** Ed25519 keys as JWKs (RFC 8037), the one that signs now first. */
+    keys: Array<{ [key: string]: unknown }>;
+  };
 };
 
 export type LatestProof = {

@@ -19,7 +19,7 @@ export async function openWorld(): Promise<World> {
   const sent: string[] = [];
   const database = await openDatabase({
     url: created.url,
-    poolSize: 4,
+    poolSize: 8,
     applicationName: 'test',
     observe: (name) => sent.push(name),
   }).catch(async (error: unknown) => {

@@ -1,7 +1,8 @@
 -- fragment: shares_of_lists
 -- Walks the parties that take turns and have a list to be read now or later.
 shares AS (
-  SELECT (SELECT l.share FROM attestation_lists l WHERE l.due_at IS NOT NULL ORDER BY l.share, l.due_at LIMIT 1) AS share
+  SELECT (SELECT l.share FROM attestation_lists l
+           WHERE l.due_at IS NOT NULL AND l.share >= '' ORDER BY l.share, l.due_at LIMIT 1) AS share
    UNION ALL
   SELECT (SELECT l.share FROM attestation_lists l
            WHERE l.due_at IS NOT NULL AND l.share > s.share ORDER BY l.share, l.due_at LIMIT 1)
