@@ -93,7 +93,8 @@ export function changes(product: () => Product): void {
       rotate: () => Promise<string>,
     ): Promise<{ request: ReceivedRequest; current: string }> => {
       receiver.clear();
-      receiver.script({ status: 503, headers: { 'retry-after': '1' } });
+      // The secret must have changed before the retry, also on a busy machine.
+      receiver.script({ status: 503, headers: { 'retry-after': '5' } });
       await publish(tenant, 1);
       await receiver.waitForRequests(1);
       const current = await rotate();
