@@ -3277,7 +3277,7 @@ export type Operations = {
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/absence-proof': {
       query: {
-        /** `v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the subject to the tenant in the path; the answer does not tell whether the subject exists. `r`: disclosures (for the owner). */
+        /** `v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the subject to the tenant in the path. They do not tell whether the subject exists. `r`: disclosures (for the owner). */
         stream: 'v' | 'a' | 'p' | 'r';
         /** Seconds to wait for a fact that is not in the published log yet. */
         wait?: string;

@@ -29,7 +29,7 @@ export const AbsenceQuery = query({
     .example('v')
     .described(
       '`v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the ' +
-        'subject to the tenant in the path; the answer does not tell whether the subject exists. `r`: disclosures (for the owner).',
+        'subject to the tenant in the path. They do not tell whether the subject exists. `r`: disclosures (for the owner).',
     ),
   wait,
 });

@@ -81,7 +81,7 @@ export async function checkArchived(
   return checked;
 }
 
-/** Divides versions into parts of at most {@link TEXT_BYTES}, unless one version has more. */
+/** Divides versions into parts of at most {@link TEXT_BYTES}, unless one version has more. The auditor does not use the writer's function. */
 function partsOf(versions: readonly ArchivedVersion[]): ArchivedVersion[][] {
   const parts: ArchivedVersion[][] = [];
   let left = 0;

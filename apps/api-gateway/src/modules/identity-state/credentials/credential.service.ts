@@ -77,7 +77,6 @@ export class CredentialService {
     const paths = isOwner ? requireStorablePaths(sent.paths ?? null) : visible;
     const holderKey = await holderKeyOf(sent.holderKey);
     const version = snapshot.snapshotVersion;
-    await this.disclosures.record(asker, disclosure, { from: version, to: version }, 'credential');
     // The paths of a grant never lead into arrays, because an index moves to another element.
     const view = await this.shown.viewOf(asker, snapshot, { visible: paths, intoArrays: isOwner });
     const granteeTenantId = isOwner ? null : acting.tenantId;
@@ -94,6 +93,7 @@ export class CredentialService {
     if (made === null) {
       throw new DomainError('unavailable', 'The version was erased during this request. Send it again.');
     }
+    await this.disclosures.record(asker, disclosure, { from: version, to: version }, 'credential');
     const { credential: record, key } = made;
     const { issuer, issuedAt, expiresAt, statusUri: uri, statusIdx: idx } = record;
     const log = await this.placeOf(logIndex);
