@@ -43,6 +43,18 @@ const ATTACKS: Record<
   string,
   { how: (key: string) => string; finds: readonly [CheckName, string | ((key: string) => string)][] }
 > = {
+  'a credential of an old version is made valid': {
+    how: (key) =>
+      `INSERT INTO issuing_keys (kid, tenant_id, issuer, public_key, sealed, created_by)
+       VALUES ('kid', 'acme', 'i', 'x', 's', 'alice') ON CONFLICT DO NOTHING;
+       INSERT INTO status_lists (list_id, tenant_id, issuer, uri, token, signed_at)
+       VALUES ('${idOf(key)}', 'acme', 'i', 'u', 't', now());
+       INSERT INTO credentials (credential_id, tenant_id, subject_key, snapshot_version, format, has_holder_key, kid, list_id, status_idx,
+                                issued_by, expires_at, status)
+       SELECT CASE v WHEN 2 THEN '${idOf(key)}' ELSE gen_random_uuid() END, 'acme', ${key}, v, 'dc+sd-jwt', false, 'kid', '${idOf(key)}', v, 'alice', now(), 'valid'
+         FROM generate_series(2, 3) v`,
+    finds: [['credential', (key) => `credential cred_${idOf(key)}`]],
+  },
   'an envelope is changed': {
     how: (key) =>
       `UPDATE snapshots SET envelope = ${rewritten('importer', 'thief')} WHERE subject_key = ${key} AND snapshot_version = 2`,

@@ -16,6 +16,7 @@ export const CHECKS = {
   archived: 'its text in the archive is damaged (docs/operations/archive.md, "Damaged bytes")',
   patch: 'it differs from the result of its update',
   changed_paths: 'its stored changed paths are not what its update changed',
+  credential: 'its status does not follow from the versions',
   chain: 'prev_hash is not the hash of the previous version',
   version_gap: 'the previous version is missing',
   time: 'an impossible time',

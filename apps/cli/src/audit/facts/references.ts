@@ -48,6 +48,20 @@ const REFERENCES: readonly Reference[] = [
        FROM snapshot_provenance p WHERE NOT ${version('p.subject_key', 'p.snapshot_version')}`,
   },
   {
+    check: 'credential',
+    what: 'it is valid, but its version has a successor',
+    statement: `SELECT 'credential cred_' || c.credential_id FROM credentials c
+      WHERE c.status = 'valid' AND ${version('c.subject_key', 'c.snapshot_version + 1')}`,
+  },
+  {
+    check: 'credential',
+    what: 'it is not invalid, but its version was erased',
+    statement: `SELECT 'credential cred_' || c.credential_id FROM credentials c
+      WHERE c.status <> 'invalid'
+        AND EXISTS (SELECT FROM erasures er WHERE er.subject_key = c.subject_key AND er.status = 'erased'
+                       AND c.snapshot_version = ANY (er.versions))`,
+  },
+  {
     check: 'changed_paths',
     what: 'they are missing, and no erasure removed them',
     statement: `SELECT 'provenance of version ' || p.snapshot_version || ' of subject_key ' || p.subject_key
