@@ -3,6 +3,7 @@ export * from './errors';
 export * from './key';
 export { climbing, ladderNumbers, newestOfLadder, type Rung } from './ladder';
 export * from './limits';
+export * from './log-keys';
 export * from './look-up';
 export * from './look-up-json';
 export * from './map-root';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ObjectHeaders, ObjectMissing, type ObjectStore, openStore } from '@iss/archive';
+import { logKeys } from '@iss/map';
 import {
   type CopyProgress,
   type LogCheckpoint,
@@ -138,7 +139,9 @@ export class LogCopy {
     const all = [...new Set([...known, ...paths])];
     if (!(await this.progress.notePartials(this.lease, all))) return;
     await this.copyFiles(store, partial, map);
-    await this.put(store, KEYS, Buffer.from(await this.keysText(newest.origin, map)), {
+    const [vkeys, policy] = await Promise.all([this.checkpoints.keys(), this.checkpoints.policy()]);
+    const keys = logKeys(newest.origin, vkeys, policy, map);
+    await this.put(store, KEYS, Buffer.from(JSON.stringify(keys)), {
       contentType: 'application/json',
       cacheControl: SHORT,
     });
@@ -215,18 +218,6 @@ export class LogCopy {
     if (wrong >= 0 || texts.length !== width)
       throw new Error(`the leaf of log entry ${from + Math.max(wrong, 0)} is not the one in the tree`);
     return Buffer.from(formatEntryBundle(texts.map((text) => Buffer.from(text))));
-  }
-
-  /** Returns what clients of the map read at `/log/keys`. */
-  private async keysText(origin: string, map: MapState | null): Promise<string> {
-    const vkeys = await this.checkpoints.keys();
-    return JSON.stringify({
-      log_origin: origin,
-      vkeys: vkeys.map(({ vkey, from, until }) => ({ vkey, from, until })),
-      policy: await this.checkpoints.policy(),
-      vrf_key: map?.vrfKey ?? null,
-      map_starts_at: map?.startsAt ?? null,
-    });
   }
 
   private async put(store: ObjectStore, name: string, bytes: Buffer, headers: ObjectHeaders): Promise<void> {

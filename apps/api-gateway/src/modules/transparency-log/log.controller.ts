@@ -1,5 +1,6 @@
 import { DomainError } from '@iss/domain';
 import { encodeBase64 } from '@iss/tlog';
+import { logKeys } from '@iss/map';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ConsistencyProof, ConsistencyQuery, LOG, LogKeys } from '@iss/contract';
@@ -8,7 +9,6 @@ import { PublicFile } from '../../http/answer/public-file';
 import { Hot } from '../../http/fast/hot-routes';
 import { QueryOf } from '../../http/lists/query';
 import { type LogFileContent, LogTreeService } from '../../log/log-tree.service';
-import { logKeys } from './log.views';
 import { type LogFile, LogFileParam } from './log-file-param';
 import { EntryBundles, type NoBundle } from './entry-bundles';
 import { Operation } from '../../http/describe/operation.decorator';
