@@ -39,12 +39,12 @@ const CANCEL_MS = 500;
 
 const warnings: string[] = [];
 
-function poolOf(max: number, change: (url: URL) => void = () => undefined): BoundedPool {
+function poolOf(max: number, change: (url: URL) => void = () => undefined, cancelMs = CANCEL_MS): BoundedPool {
   const url = new URL(server.url);
   change(url);
   const pool = new BoundedPool(
-    { connectionString: url.href, max, Client: CancellableClient, application_name: 'bounded', query_timeout: 10_000 },
-    CANCEL_MS,
+    { connectionString: url.href, max, Client: CancellableClient, application_name: 'bounded', query_timeout: 60_000 },
+    cancelMs,
     (message) => warnings.push(message),
   );
   pool.on('error', () => undefined);
@@ -74,6 +74,12 @@ const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => toDomainError(error),
   );
 
+const isUnconfirmed = (outcome: unknown): boolean =>
+  outcome instanceof Error &&
+  outcome.cause instanceof Error &&
+  'code' in outcome.cause &&
+  outcome.cause.code === '08007';
+
 it('adds no server processes while no standby confirms writes, and acknowledges none of them', async () => {
   const pool = poolOf(3);
   await setStandbys('nobody');
@@ -99,9 +105,12 @@ it('adds no server processes while no standby confirms writes, and acknowledges 
     isWriting = false;
     await setStandbys('');
   }
-  // Committed on the primary, but the caller got neither a success nor a failure.
-  expect(await count('written')).toBe(next);
-  await expect(pool.query('INSERT INTO written VALUES (0)')).resolves.toBeDefined();
+  // Committed on the primary, but the caller got neither a success nor a failure. A slow machine may also cancel an insert itself.
+  const unconfirmed = outcomes.filter((outcome) => isUnconfirmed(outcome)).length;
+  expect(unconfirmed).toBeGreaterThan(0);
+  expect(await count('written')).toBe(unconfirmed);
+  await expect(poolOf(1, undefined, 60_000).query('INSERT INTO written VALUES (0)')).resolves.toBeDefined();
+  await waitFor(async () => (await outcomeOf(pool.query('SELECT 1'))) === 'acknowledged');
 });
 
 it('reports an unconfirmed commit of a transaction, whoever cancelled the wait', async () => {
@@ -149,10 +158,15 @@ it('cancels slow statements, but no transaction of quick ones', async () => {
 
 it('lets callers wait for the open connections when the server has none left', async () => {
   await superuser.query(`CREATE ROLE bounded LOGIN PASSWORD 'bounded' CONNECTION LIMIT 2`);
-  const pool = poolOf(10, (url) => {
-    url.username = 'bounded';
-    url.password = 'bounded';
-  });
+  // On a busy machine, opening connections and quick statements may take longer than CANCEL_MS.
+  const pool = poolOf(
+    10,
+    (url) => {
+      url.username = 'bounded';
+      url.password = 'bounded';
+    },
+    60_000,
+  );
   await pool.query('SELECT 1');
   const all = Array.from({ length: 20 }, () => pool.query('SELECT pg_sleep(0.02)'));
   await expect(Promise.all(all)).resolves.toHaveLength(20);
