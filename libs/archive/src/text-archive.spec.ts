@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { openText, PackBuilder, sealText } from './pack';
+import { openText, openTexts, PackBuilder, sealText } from './pack';
 import type { PackedText } from './packed-text';
 import { MemoryStore } from '../../../tools/testing/memory-store';
 import { nameOfObject, TextArchive } from './text-archive';
@@ -136,4 +136,16 @@ it('forgets a block with damaged bytes', async () => {
   expect(await archive.read([place])).toEqual([null]);
   damage(store, place);
   expect(await archive.read([place])).toEqual([text]);
+});
+
+it.each([1, 255, 256, 65_791, 65_792, 200_000])('opens texts of %d bytes with others', (bytes) => {
+  const texts = ['{}', 'x'.repeat(bytes), '{"last":true}'];
+  const sealed = texts.map((text) => {
+    const secret = randomBytes(32);
+    return { sealed: sealText(text, secret), secret };
+  });
+  const [first] = sealed;
+  expect(openTexts(sealed).map(([, text]) => text)).toEqual(texts);
+  expect(openTexts([...sealed, { sealed: Buffer.alloc(40), secret: randomBytes(32) }]).at(-1)?.[1]).toBeNull();
+  if (first !== undefined) expect(openTexts([{ ...first, secret: randomBytes(32) }, ...sealed])[0]?.[1]).toBeNull();
 });

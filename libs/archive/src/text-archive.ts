@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@iss/domain';
-import { within } from '@iss/platform';
+import { partsOf, within } from '@iss/platform';
 import { type Block, BLOCK_BYTES, BlockCache } from './block-cache';
-import { openText } from './pack';
+import { openText, openTexts, type SealedText } from './pack';
 import type { PackedText } from './packed-text';
 import { type Range, rangesOf } from './ranges';
 import { ObjectMissing, type ObjectStore } from './store/object-store';
@@ -49,6 +49,11 @@ interface Deadline {
   signal: AbortSignal;
 }
 
+/** A place with its sealed bytes. */
+interface SealedPlace extends SealedText {
+  text: PackedText;
+}
+
 export const nameOfObject = (object: string): string => `packs/${object}`;
 
 /** The stores of an archive. */
@@ -91,15 +96,14 @@ export class TextArchive {
   async read(texts: readonly PackedText[], answerMs = ANSWER_MS): Promise<(string | null)[]> {
     const deadline = { answerMs, signal: AbortSignal.timeout(answerMs) };
     const opened = new Map<PackedText, string | null>();
-    const uncached: PackedText[] = [];
+    const cached: SealedPlace[] = [];
     for (const text of texts) {
       const sealed = this.cache.get(keyOf(text));
-      const found = sealed === undefined ? null : openText(sealed, text.secret);
-      if (found === null) uncached.push(text);
-      else opened.set(text, found);
+      if (sealed !== undefined) cached.push({ text, sealed, secret: text.secret });
     }
+    for (const [{ text }, found] of openTexts(cached)) if (found !== null) opened.set(text, found);
     this.count('cached', opened.size);
-    const ranges = rangesOf(uncached).values();
+    const ranges = rangesOf(texts.filter((text) => !opened.has(text))).values();
     const readRanges = async (): Promise<void> => {
       for (const range of ranges) for (const [text, found] of await this.open(range, deadline)) opened.set(text, found);
     };
@@ -172,22 +176,18 @@ export class TextArchive {
       isStep ? this.inBlocks(range) : this.bytesOf(range, deadline).then((block) => ({ ...block, isKnown: false })),
     );
     const opened = new Map<PackedText, string | null>();
-    let turn = 0;
-    for (const text of range.texts) {
-      const sealed = part(bytes, text.offset - range.offset, text.length);
-      let found = openText(sealed, text.secret);
-      if (found !== null) {
+    for (const texts of partsOf(range.texts, ({ length }) => length, TURN_BYTES)) {
+      if (opened.size > 0) await nextTurn();
+      const sealedTexts = texts.map((text) => ({
+        text,
+        sealed: bytes.subarray(text.offset - range.offset, text.offset - range.offset + text.length),
+        secret: text.secret,
+      }));
+      for (const [{ text, sealed }, found] of openTexts(sealedTexts)) {
+        opened.set(text, found ?? (await this.second(text, isMirrored, deadline)));
+        if (found === null) continue;
         if (!isStep) this.cache.set(keyOf(text), sealed);
         this.count(isKnown ? 'cached' : isMirrored ? 'mirrored' : 'answered');
-      } else {
-        for (const offset of blocksOf(text)) this.blocks.forget(text.object, offset);
-        found = await this.second(text, isMirrored, deadline);
-      }
-      opened.set(text, found);
-      turn += text.length;
-      if (turn > TURN_BYTES) {
-        await nextTurn();
-        turn = 0;
       }
     }
     return opened;
@@ -219,6 +219,7 @@ export class TextArchive {
 
   /** Reads a text whose bytes are damaged from the other store. Returns null if no store has it undamaged. */
   private async second(text: PackedText, wasMirrored: boolean, deadline: Deadline): Promise<string | null> {
+    for (const offset of blocksOf(text)) this.blocks.forget(text.object, offset);
     const other = wasMirrored ? null : this.mirror;
     const sealed = other === null ? null : await this.ask(other, text, deadline).catch(() => null);
     const found = sealed === null ? null : openText(sealed, text.secret);
@@ -270,10 +271,6 @@ function blocksOf({ offset, length }: Pick<Range, 'offset' | 'length'>): number[
   const next = (Math.floor(offset / BLOCK_BYTES) + 1) * BLOCK_BYTES;
   const further = Math.ceil(Math.max(0, offset + length - next) / BLOCK_BYTES);
   return [offset, ...Array.from({ length: further }, (_, index) => next + index * BLOCK_BYTES)];
-}
-
-function part(bytes: Buffer, offset: number, length: number): Buffer {
-  return bytes.subarray(offset, offset + length);
 }
 
 const keyOf = ({ object, offset }: PackedText): string => `${object}/${offset}`;

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { openText, type PlaceInPack, sealText } from '@iss/archive';
+import { hash } from 'node:crypto';
+import { openTexts, type PlaceInPack, sealText } from '@iss/archive';
 
 /** A text to seal, and the hash that it must have. */
 export interface TextToSeal {
@@ -37,12 +37,13 @@ function seal({ text, envelopeHash, secret }: TextToSeal): Buffer {
 
 function hashesOf(bytes: Uint8Array, texts: readonly SealedText[]): Buffer[] {
   const pack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return texts.map(({ offset, length, secret }) => {
-    const text = openText(pack.subarray(offset, offset + length), secret);
-    return text === null ? DAMAGED : hashOf(text);
-  });
+  const sealed = texts.map(({ offset, length, secret }) => ({
+    sealed: pack.subarray(offset, offset + length),
+    secret,
+  }));
+  return openTexts(sealed).map(([, text]) => (text === null ? DAMAGED : hashOf(text)));
 }
 
 function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
