@@ -14,6 +14,7 @@ const PARTS = {
   memory: async (bench: Bench) => (await import('./scenarios/memory.ts')).memory(bench),
   log: async (bench: Bench) => (await import('./scenarios/log.ts')).log(bench),
   map: async (bench: Bench) => (await import('./scenarios/map.ts')).map(bench),
+  archive: async (bench: Bench) => (await import('./scenarios/archive.ts')).archive(bench),
   views: async (bench: Bench) => (await import('./scenarios/views.ts')).views(bench),
   client: async (bench: Bench) => (await import('./scenarios/client.ts')).client(bench),
   console: async (bench: Bench) => (await import('./scenarios/console.ts')).consolePage(bench),
