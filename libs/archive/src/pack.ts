@@ -12,7 +12,8 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
-const PURPOSE = 'iss archived text v1';
+// Node converts strings to bytes for each key, which costs a third of a derivation.
+const [NO_SALT, PURPOSE] = [Buffer.alloc(0), Buffer.from('iss archived text v1')];
 /** The least buffer for the output of zstd. The default of 16 KiB costs more than the work on a text. */
 const CHUNK_BYTES = 4096;
 /** The size of a frame's dictionary id, by its flag (RFC 8878, section 3.1.1.1.1.6). */
@@ -108,7 +109,9 @@ function decrypt({ sealed, secret }: SealedText): Buffer | null {
     const decipher = createDecipheriv(CIPHER, keyOf(secret), sealed.subarray(0, NONCE_BYTES));
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
     const frame = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
-    return Buffer.concat([frame, decipher.final()]);
+    // GCM has no bytes left. This checks the tag.
+    decipher.final();
+    return frame;
   } catch {
     return null;
   }
@@ -131,6 +134,6 @@ function sizeOfContent(frame: Buffer): number | null {
   }
 }
 
-function keyOf(secret: Uint8Array): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', secret, '', PURPOSE, KEY_BYTES));
+function keyOf(secret: Uint8Array): DataView {
+  return new DataView(hkdfSync('sha256', secret, NO_SALT, PURPOSE, KEY_BYTES));
 }

@@ -197,9 +197,15 @@ export class TextArchive {
   private async inBlocks(range: Range): Promise<Block & { isKnown: boolean }> {
     const { object, offset, length } = range;
     const blocks = await Promise.all(blocksOf(range).map((place) => this.blocks.get(object, place)));
-    const start = offset % BLOCK_BYTES;
+    let start = offset % BLOCK_BYTES;
     // A block that ends early is the last one of its object.
-    const bytes = Buffer.concat(blocks.map(([block]) => block.bytes)).subarray(start, start + length);
+    const parts = blocks.map(([block]) => {
+      const part = block.bytes.subarray(start, start + length);
+      start = 0;
+      return part;
+    });
+    const [first = Buffer.alloc(0)] = parts;
+    const bytes = parts.length === 1 ? first : Buffer.concat(parts).subarray(0, length);
     return {
       bytes,
       isMirrored: blocks.some(([{ isMirrored }]) => isMirrored),
