@@ -276,9 +276,12 @@ async function* walk(first: readonly SnapshotRecord[], more: More): AsyncGenerat
   while (batch.length > 0) {
     const end = batch.findIndex(({ envelope, erasure }) => envelope === null && erasure === null);
     const whole = end < 0 ? batch : batch.slice(0, end);
-    yield whole;
     const last = whole.at(-1);
-    batch = last === undefined ? [] : await more(last.snapshotVersion);
+    // The next batch is read while the consumer writes this one.
+    const next = last === undefined ? [] : more(last.snapshotVersion);
+    if (next instanceof Promise) next.catch(() => undefined);
+    yield whole;
+    batch = await next;
   }
 }
 
