@@ -255,7 +255,7 @@ describe('bounds', () => {
   });
 
   it('end a batch whose client sends hardly anything, and keep nobody else from importing meanwhile', async () => {
-    const own = await startGateway({ MAX_BATCHES: '1', BATCH_LINE_TIMEOUT_MS: '1000' }, gateway);
+    const own = await startGateway({ MAX_BATCHES: '1', BATCH_LINE_TIMEOUT_MS: '3000' }, gateway);
     const [zoe, bob] = [await own.issuer.mint('zoe'), await own.issuer.mint('bob')];
     await own.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'beside', name: 'Beside' }).expect(201);
     const slow = openBatch(urlOf(own), { Authorization: `Bearer ${zoe}` });

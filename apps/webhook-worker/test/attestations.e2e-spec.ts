@@ -222,7 +222,7 @@ it('reads the lists of others while those of one founder hang, and forgets lists
   slow.always('hang');
   const expired = new Date();
   for (let list = 0; list < 20; list++) await createAttestation(`${slow.url}/${list}`, 0, 'stranger', expired);
-  const worker = await workers.start({ WEBHOOK_HEADERS_TIMEOUT_MS: '8000', WEBHOOK_TOTAL_TIMEOUT_MS: '8000' });
+  const worker = await workers.start({ WEBHOOK_HEADERS_TIMEOUT_MS: '25000', WEBHOOK_TOTAL_TIMEOUT_MS: '25000' });
   await slow.waitForRequests(2);
   const uri = `${receiver.url}/prompt`;
   await publish([0, 2, 0, 0], NOW + 3, uri);
