@@ -1,4 +1,4 @@
-import { StrictMode } from 'react';
+import { startTransition, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -31,14 +31,17 @@ async function begin(): Promise<void> {
   if (address !== location.pathname + location.search) history.replaceState(null, '', address);
   const client = new IdentityState({ baseUrl: location.origin, token: session.token, hash: hashContent });
   const queries = queriesOf(session);
-  root.render(
-    <StrictMode>
-      <ConsoleProvider value={{ client, session }}>
-        <QueryClientProvider client={queries}>
-          <RouterProvider router={router} />
-        </QueryClientProvider>
-      </ConsoleProvider>
-    </StrictMode>,
+  // A transition renders in short tasks, between which the page reacts.
+  startTransition(() =>
+    root.render(
+      <StrictMode>
+        <ConsoleProvider value={{ client, session }}>
+          <QueryClientProvider client={queries}>
+            <RouterProvider router={router} />
+          </QueryClientProvider>
+        </ConsoleProvider>
+      </StrictMode>,
+    ),
   );
 }
 

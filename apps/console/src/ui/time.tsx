@@ -1,9 +1,10 @@
 import { useSyncExternalStore } from 'react';
+import { once } from './once.ts';
 import styles from './ui.module.css';
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const momentFormat = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' }));
+const dayFormat = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }));
+const relativeFormat = once(() => new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' }));
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -17,12 +18,12 @@ const UNITS = [
 
 /** Formats a moment in the reader's time zone. */
 export function momentText(at: string | number | Date): string {
-  return MOMENT.format(new Date(at));
+  return momentFormat().format(new Date(at));
 }
 
 /** Formats a day in the reader's time zone. */
 export function dayText(at: string | number | Date): string {
-  return DAY.format(new Date(at));
+  return dayFormat().format(new Date(at));
 }
 
 /** Returns the distance of a moment from now: `3 hours ago`. Null if only the date is shown. */
@@ -30,13 +31,13 @@ export function distanceText(at: number, now: number): string | null {
   const distance = at - now;
   if (Math.abs(distance) > NEAR_MS) return null;
   const [unit, size] = UNITS.find(([, ms]) => Math.abs(distance) >= ms) ?? ['minute', MINUTE_MS];
-  return RELATIVE.format(Math.trunc(distance / size), unit);
+  return relativeFormat().format(Math.trunc(distance / size), unit);
 }
 
 /** Returns the distance of a day from today: `yesterday`. */
 function daysText(at: Date, now: number): string | null {
   const distance = new Date(at).setHours(0, 0, 0, 0) - new Date(now).setHours(0, 0, 0, 0);
-  return Math.abs(distance) > NEAR_MS ? null : RELATIVE.format(Math.round(distance / DAY_MS), 'day');
+  return Math.abs(distance) > NEAR_MS ? null : relativeFormat().format(Math.round(distance / DAY_MS), 'day');
 }
 
 /** Shows a moment in the reader's time zone, and its distance from now. The tooltip contains UTC. */
@@ -48,7 +49,7 @@ export function Time({ at, dayOnly = false }: { at: string | number; dayOnly?: b
   const distance = dayOnly ? daysText(date, now) : distanceText(date.getTime(), now);
   return (
     <time dateTime={utc} title={utc.replace('T', ' ').replace(/(\.000)?Z$/, ' UTC')}>
-      {(dayOnly ? DAY : MOMENT).format(date)}
+      {(dayOnly ? dayFormat() : momentFormat()).format(date)}
       {distance !== null && <small className={styles.distance}> ({distance})</small>}
     </time>
   );

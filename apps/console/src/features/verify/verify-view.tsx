@@ -1,4 +1,4 @@
-import { type ChangeEvent, type DragEvent, type FormEvent, useState } from 'react';
+import { type ChangeEvent, type DragEvent, type FormEvent, lazy, Suspense, useState } from 'react';
 import { Trust } from '../../entities/trust.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { Button } from '../../ui/button.tsx';
@@ -6,10 +6,11 @@ import { TextArea } from '../../ui/field.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
 import type { NamedFile } from './job.ts';
-import { Outcome } from './outcome.tsx';
 import { useVerification } from './verification.ts';
 import { TEXT } from './words.ts';
 import styles from './verify.module.css';
+
+const Outcome = lazy(async () => ({ default: (await import('./outcome.tsx')).Outcome }));
 
 /** Verifies downloaded bundles and proofs. It needs nothing of the service but this page. */
 export function VerifyView() {
@@ -76,7 +77,11 @@ export function VerifyView() {
           </details>
         </>
       )}
-      {verification !== null && <Outcome verification={verification} onStop={stop} read={read} />}
+      {verification !== null && (
+        <Suspense>
+          <Outcome verification={verification} onStop={stop} read={read} />
+        </Suspense>
+      )}
       {file !== null && keys !== null && (verification === null || verification.outcome !== null) && (
         <div className={ui.actions}>
           <Button onClick={() => take(file.blob, file.name)}>{TEXT.again}</Button>

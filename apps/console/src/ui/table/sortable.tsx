@@ -3,6 +3,7 @@ import { TEXT } from '../../text/ui.ts';
 import { Button } from '../button.tsx';
 import { download } from '../download.ts';
 import { Badge, type Tone } from '../page.tsx';
+import { once } from '../once.ts';
 import { Time } from '../time.tsx';
 import styles from '../ui.module.css';
 
@@ -60,7 +61,7 @@ export interface Sort {
   readonly isDown: boolean;
 }
 
-const COLLATOR = new Intl.Collator(undefined, { numeric: true });
+const collator = once(() => new Intl.Collator(undefined, { numeric: true }));
 
 /** Sorts items by a column, or keeps the order of the response. Items without a value come last. */
 export function useSorted<T>(
@@ -78,7 +79,7 @@ export function useSorted<T>(
       const order =
         typeof one === 'number' && typeof other === 'number'
           ? one - other
-          : COLLATOR.compare(String(one), String(other));
+          : collator().compare(String(one), String(other));
       return isDown ? -order : order;
     });
     return keyed.map(({ item }) => item);
