@@ -38,21 +38,38 @@ const rewritten = (from: string, to: string): string => `replace(envelope, '${fr
 /** Makes the id of a row that an attack on a subject inserts. */
 const idOf = (key: string): string => `00000000-0000-4000-8000-${key.padStart(12, '0')}`;
 
+/** Inserts valid credentials of versions, the first of them with a known id. */
+const credentials = (key: string, kid: string, versions: readonly number[]): string =>
+  `INSERT INTO issuing_keys (kid, tenant_id, issuer, public_key, sealed, replaced_at, created_by)
+   VALUES ('${kid}', 'acme', 'i', 'x', NULL, now(), 'alice') ON CONFLICT DO NOTHING;
+   INSERT INTO status_lists (list_id, tenant_id, issuer, uri, token, signed_at)
+   VALUES ('${idOf(key)}', 'acme', 'i', 'u', 't', now());
+   INSERT INTO credentials (credential_id, tenant_id, subject_key, snapshot_version, format, has_holder_key, kid, list_id, status_idx,
+                            issued_by, expires_at, status)
+   SELECT CASE v WHEN ${versions[0]} THEN '${idOf(key)}' ELSE gen_random_uuid() END, 'acme', ${key}, v, 'dc+sd-jwt', false, '${kid}',
+          '${idOf(key)}', v, 'alice', now() + interval '1 day', 'valid'
+     FROM unnest('{${versions.join()}}'::int[]) v`;
+
 /** Lists what a superuser does to a subject with three versions, and which check finds it at which place. `key` is its subject_key. */
 const ATTACKS: Record<
   string,
   { how: (key: string) => string; finds: readonly [CheckName, string | ((key: string) => string)][] }
 > = {
   'a credential of an old version is made valid': {
+    how: (key) => credentials(key, 'kid', [2, 3]),
+    finds: [['credential', (key) => `credential cred_${idOf(key)}`]],
+  },
+  'a withdrawn credential is made valid': {
     how: (key) =>
-      `INSERT INTO issuing_keys (kid, tenant_id, issuer, public_key, sealed, created_by)
-       VALUES ('kid', 'acme', 'i', 'x', 's', 'alice') ON CONFLICT DO NOTHING;
-       INSERT INTO status_lists (list_id, tenant_id, issuer, uri, token, signed_at)
-       VALUES ('${idOf(key)}', 'acme', 'i', 'u', 't', now());
-       INSERT INTO credentials (credential_id, tenant_id, subject_key, snapshot_version, format, has_holder_key, kid, list_id, status_idx,
-                                issued_by, expires_at, status)
-       SELECT CASE v WHEN 2 THEN '${idOf(key)}' ELSE gen_random_uuid() END, 'acme', ${key}, v, 'dc+sd-jwt', false, 'kid', '${idOf(key)}', v, 'alice', now(), 'valid'
-         FROM generate_series(2, 3) v`,
+      `${credentials(key, 'kid', [3])};
+       INSERT INTO audit_records (tenant_id, action, target, details)
+       VALUES ('acme', 'credential.withdrawn', '{"credential_id": "cred_${idOf(key)}"}', '{}')`,
+    finds: [['credential', (key) => `credential cred_${idOf(key)}`]],
+  },
+  'a credential of a retired key is made valid': {
+    how: (key) =>
+      `${credentials(key, `kid-${key}`, [3])};
+       UPDATE issuing_keys SET retired_at = now() WHERE kid = 'kid-${key}'`,
     finds: [['credential', (key) => `credential cred_${idOf(key)}`]],
   },
   'an envelope is changed': {

@@ -62,6 +62,19 @@ const REFERENCES: readonly Reference[] = [
                        AND c.snapshot_version = ANY (er.versions))`,
   },
   {
+    check: 'credential',
+    what: 'it is not invalid, but the audit trail says that it was withdrawn',
+    statement: `SELECT 'credential cred_' || c.credential_id FROM audit_records r
+      JOIN credentials c ON 'cred_' || c.credential_id = r.target ->> 'credential_id' AND c.tenant_id = r.tenant_id
+      WHERE r.action = 'credential.withdrawn' AND c.status <> 'invalid'`,
+  },
+  {
+    check: 'credential',
+    what: 'it is not invalid, but its key was retired before it expired',
+    statement: `SELECT 'credential cred_' || c.credential_id FROM credentials c JOIN issuing_keys k USING (kid)
+      WHERE c.status <> 'invalid' AND c.expires_at > k.retired_at`,
+  },
+  {
     check: 'changed_paths',
     what: 'they are missing, and no erasure removed them',
     statement: `SELECT 'provenance of version ' || p.snapshot_version || ' of subject_key ' || p.subject_key
