@@ -30,22 +30,49 @@ export interface Processes {
 /**
  * Runs the checks of startup and of `/v1/ops/readiness`, and more, with the given environment. Changes nothing.
  */
-export async function diagnosis(
+export function diagnosis(
   env: Readonly<Record<string, string | undefined>>,
   started: Started | null,
   processes: Processes,
 ): Promise<[string, Finding[]][]> {
-  const databaseUrl = env['DATABASE_URL'] || undefined;
-  const queueUrl = env['QUEUE_URL'] || (started?.queueUrl.startsWith('redis') === true ? started.queueUrl : undefined);
-  const issuer = env['OIDC_ISSUER']
-    ? `${env['OIDC_ISSUER'].replace(/\/+$/, '')}/${env['OIDC_PROJECT_ID'] ?? ''}`
-    : started?.issuer;
+  return new Diagnosis(env, started, processes).run();
+}
 
-  // Only the environment of a gateway names an issuer.
-  const role = platform.APP_ROLES[env['OIDC_ISSUER'] || env['AUTH_MODE'] || started !== null ? 'gateway' : 'worker'];
+class Diagnosis {
+  private readonly databaseUrl: string | undefined;
+  private readonly queueUrl: string | undefined;
+  private readonly issuer: string | undefined;
+  private readonly role: platform.DatabaseRole;
 
-  const environmentOf = (read: () => unknown): Finding[] => {
-    if (started !== null) return [skipped('npm start sets the environment')];
+  constructor(
+    private readonly env: Readonly<Record<string, string | undefined>>,
+    private readonly started: Started | null,
+    private readonly processes: Processes,
+  ) {
+    this.databaseUrl = env['DATABASE_URL'] || undefined;
+    this.queueUrl = env['QUEUE_URL'] || (started?.queueUrl.startsWith('redis') === true ? started.queueUrl : undefined);
+    this.issuer = env['OIDC_ISSUER']
+      ? `${env['OIDC_ISSUER'].replace(/\/+$/, '')}/${env['OIDC_PROJECT_ID'] ?? ''}`
+      : started?.issuer;
+    // Only the environment of a gateway names an issuer.
+    this.role = platform.APP_ROLES[env['OIDC_ISSUER'] || env['AUTH_MODE'] || started !== null ? 'gateway' : 'worker'];
+  }
+
+  async run(): Promise<[string, Finding[]][]> {
+    return [
+      ['environment of the gateway', this.environmentOf(() => platform.gatewayEnv())],
+      ['environment of the worker', this.environmentOf(() => platform.workerEnv())],
+      ['database', await this.database()],
+      ['replica', await this.replica()],
+      ['archive', await this.archive()],
+      ['queue', await this.queue()],
+      ['egress', await this.egress()],
+      ['identity provider', await this.identity()],
+    ];
+  }
+
+  private environmentOf(read: () => unknown): Finding[] {
+    if (this.started !== null) return [skipped('npm start sets the environment')];
     try {
       read();
       return [ok('every variable is valid')];
@@ -53,18 +80,18 @@ export async function diagnosis(
       if (error instanceof platform.EnvError) return error.lines.map(failed);
       throw error;
     }
-  };
+  }
 
-  const database = async (): Promise<Finding[]> => {
-    if (databaseUrl === undefined) return [failed('DATABASE_URL is not set, and npm start does not run')];
+  private async database(): Promise<Finding[]> {
+    if (this.databaseUrl === undefined) return [failed('DATABASE_URL is not set, and npm start does not run')];
     const opened = await persistence
       .openDatabase({
-        url: databaseUrl,
+        url: this.databaseUrl,
         poolSize: 2,
         applicationName: 'doctor',
-        role,
-        refusesOwner: started === null,
-        needsSessions: queueUrl === undefined,
+        role: this.role,
+        refusesOwner: this.started === null,
+        needsSessions: this.queueUrl === undefined,
       })
       .catch((error: unknown) => failed(platform.failureOf(error).message));
     if ('is' in opened) return [opened];
@@ -75,7 +102,7 @@ export async function diagnosis(
       const faults = await opened.schemaFaults();
       const clock = await platform.inStep(() => opened.ping());
       return [
-        ok(`PostgreSQL ${version}, migrated, acts as ${role}`),
+        ok(`PostgreSQL ${version}, migrated, acts as ${this.role}`),
         ...(faults.length === 0 ? [ok('role, privileges, policies and triggers are in place')] : faults.map(failed)),
         clock.status === 'ok'
           ? ok('its clock agrees with this machine')
@@ -83,42 +110,42 @@ export async function diagnosis(
         connections + platform.SPARE_CONNECTIONS <= most
           ? ok(`${connections} of ${most} connections are in use by this database`)
           : failed(`${connections} of ${most} connections are in use by this database: ${CONNECTIONS_PAGE}`),
-        budget(most, platform.serverUrls(databaseUrl).length),
-        await secrets('webhook secret', new persistence.SealedSecretStore(opened.sql)),
-        await secrets('issuing key', new persistence.SealedSecretStore(opened.sql, 'issuing_keys')),
-        await logKeys(new persistence.LogCheckpointStore(opened.sql)),
-        await checkVrfKey(env['LOG_VRF_KEY'], new persistence.MapReadStore(opened.sql)),
-        await feeds(new persistence.FeedStore(opened.sql)),
+        this.budget(most, platform.serverUrls(this.databaseUrl).length),
+        await this.secrets('webhook secret', new persistence.SealedSecretStore(opened.sql)),
+        await this.secrets('issuing key', new persistence.SealedSecretStore(opened.sql, 'issuing_keys')),
+        await this.logKeys(new persistence.LogCheckpointStore(opened.sql)),
+        await checkVrfKey(this.env['LOG_VRF_KEY'], new persistence.MapReadStore(opened.sql)),
+        await this.feeds(new persistence.FeedStore(opened.sql)),
       ];
     } finally {
       await opened.close();
     }
-  };
+  }
 
-  const budget = (most: number, hosts: number): Finding => {
+  private budget(most: number, hosts: number): Finding {
     const needed = platform.connectionsOf({
-      ...processes,
-      poolSize: Number(env['DATABASE_POOL_SIZE'] || DEFAULT_POOL_SIZE),
+      ...this.processes,
+      poolSize: Number(this.env['DATABASE_POOL_SIZE'] || DEFAULT_POOL_SIZE),
       hosts,
-      isQueueOnPostgres: queueUrl === undefined,
+      isQueueOnPostgres: this.queueUrl === undefined,
     });
-    const sum = `gateways: ${processes.gateways}, workers: ${processes.workers}; a rolling update needs ${needed} connections`;
+    const sum = `gateways: ${this.processes.gateways}, workers: ${this.processes.workers}; a rolling update needs ${needed} connections`;
     return needed <= most
       ? ok(`${sum}, of ${most}`)
       : failed(`${sum}, but the server allows ${most}: ${CONNECTIONS_PAGE}`);
-  };
+  }
 
-  const replica = async (): Promise<Finding[]> => {
-    const replicaUrl = env['DATABASE_REPLICA_URL'];
+  private async replica(): Promise<Finding[]> {
+    const replicaUrl = this.env['DATABASE_REPLICA_URL'];
     if (!replicaUrl) return [skipped('DATABASE_REPLICA_URL is not set')];
-    if (databaseUrl === undefined) return [skipped('there is no database')];
+    if (this.databaseUrl === undefined) return [skipped('there is no database')];
     const opened = await persistence
-      .openDatabase({ url: databaseUrl, replicaUrl, poolSize: 2, applicationName: 'doctor', role })
+      .openDatabase({ url: this.databaseUrl, replicaUrl, poolSize: 2, applicationName: 'doctor', role: this.role })
       .catch(() => null);
     if (opened === null) return [skipped('the database cannot be opened')];
     try {
       const server = await opened.replicaServer();
-      if (server === null) return [failed(`no replica answers as ${role}, so the primary serves long reads`)];
+      if (server === null) return [failed(`no replica answers as ${this.role}, so the primary serves long reads`)];
       const { version, connections, most } = server;
       const { isStandby, lagSeconds } = opened.replica ?? {};
       return [
@@ -134,14 +161,14 @@ export async function diagnosis(
     } finally {
       await opened.close();
     }
-  };
+  }
 
-  const archive = async (): Promise<Finding[]> => {
-    const findings: Finding[] = env['ARCHIVE_URL']
+  private async archive(): Promise<Finding[]> {
+    const findings: Finding[] = this.env['ARCHIVE_URL']
       ? []
       : [skipped('ARCHIVE_URL is not set, so all texts are in the database')];
     for (const name of ['ARCHIVE_URL', 'ARCHIVE_MIRROR_URL', 'LOG_PUBLISH_URL']) {
-      const one = env[name];
+      const one = this.env[name];
       if (!one) continue;
       findings.push(
         await writesAndReads(one).then(
@@ -152,10 +179,10 @@ export async function diagnosis(
       );
     }
     return findings;
-  };
+  }
 
-  const secrets = async (kind: string, store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> => {
-    const ring = env['SECRETS_KEYS'];
+  private async secrets(kind: string, store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> {
+    const ring = this.env['SECRETS_KEYS'];
     if (!ring) return skipped(`SECRETS_KEYS is not set here, so no ${kind} was checked`);
     const box = platform.SecretBox.fromKeyRing(ring);
     const sealed = await store.page(null, SECRETS_TRIED);
@@ -165,10 +192,12 @@ export async function diagnosis(
     return first
       ? failed(`a ${kind} cannot be decrypted. ${first} Restore the key that encrypted it`)
       : ok(`SECRETS_KEYS decrypts each ${kind} that was checked: ${sealed.length}`);
-  };
+  }
 
-  const logKeys = async (log: InstanceType<typeof persistence.LogCheckpointStore>): Promise<Finding> => {
-    const texts = [env['LOG_SIGNING_KEY'], env['LOG_PQ_SIGNING_KEY']].flatMap((text) => text?.split(',') ?? []);
+  private async logKeys(log: InstanceType<typeof persistence.LogCheckpointStore>): Promise<Finding> {
+    const texts = [this.env['LOG_SIGNING_KEY'], this.env['LOG_PQ_SIGNING_KEY']].flatMap(
+      (text) => text?.split(',') ?? [],
+    );
     if (texts.every((text) => text.trim() === ''))
       return skipped('LOG_SIGNING_KEY is not set here, so the keys of the log were not checked');
     let vkeys: string[];
@@ -185,39 +214,31 @@ export async function diagnosis(
       return ok('the log will start with these signing keys');
     const commands = unknown.map((vkey) => `iss log-key add ${vkey}`).join(' and ');
     return failed(`a signing key of the log is not announced, so workers sign nothing with it. Run ${commands}`);
-  };
+  }
 
-  const feeds = async (store: InstanceType<typeof persistence.FeedStore>): Promise<Finding> => {
+  private async feeds(store: InstanceType<typeof persistence.FeedStore>): Promise<Finding> {
     const { status, detail } = await platform.timely('entry of the log that is not in the change feeds', () =>
       store.lagMs(),
     );
     return status === 'ok'
       ? ok('the change feeds are up to date with the log')
       : failed(`${detail}: see docs/operations/runbooks.md, "The feeds are behind"`);
-  };
+  }
 
-  const whyUnopened = (
-    box: { open: (sealed: string, associatedData: string) => string },
-    secret: string,
-    id: string,
-  ): string | null => {
-    try {
-      box.open(secret, id);
-      return null;
-    } catch (error) {
-      return platform.failureOf(error).message;
-    }
-  };
-
-  const queue = async (): Promise<Finding[]> => {
-    if (databaseUrl === undefined) return [skipped('there is no database')];
-    const where = queueUrl === undefined ? 'PostgreSQL' : 'Redis';
+  private async queue(): Promise<Finding[]> {
+    if (this.databaseUrl === undefined) return [skipped('there is no database')];
+    const where = this.queueUrl === undefined ? 'PostgreSQL' : 'Redis';
     let opened: ReturnType<typeof queues.openQueue> | undefined;
     let reason: unknown;
     try {
-      opened = queues.openQueue({ queueUrl, databaseUrl, role, warn: (_message, cause) => (reason ??= cause) });
+      opened = queues.openQueue({
+        queueUrl: this.queueUrl,
+        databaseUrl: this.databaseUrl,
+        role: this.role,
+        warn: (_message, cause) => (reason ??= cause),
+      });
       await opened.pingFor(ANSWER_MS);
-      return [ok(queueUrl === undefined ? 'PostgreSQL answers' : 'Redis answers and takes writes')];
+      return [ok(this.queueUrl === undefined ? 'PostgreSQL answers' : 'Redis answers and takes writes')];
     } catch (fault) {
       const said =
         fault instanceof platform.Unfit ? fault.message : `${where}: ${platform.failureOf(reason ?? fault).message}`;
@@ -225,10 +246,10 @@ export async function diagnosis(
     } finally {
       await opened?.close().catch(() => undefined);
     }
-  };
+  }
 
-  const egress = async (): Promise<Finding[]> => {
-    const url = env['WEBHOOK_EGRESS_PROXY'];
+  private async egress(): Promise<Finding[]> {
+    const url = this.env['WEBHOOK_EGRESS_PROXY'];
     if (!url) return [skipped('WEBHOOK_EGRESS_PROXY is not set, so workers send deliveries directly')];
     try {
       await new platform.EgressProxy(url).ping();
@@ -237,14 +258,14 @@ export async function diagnosis(
       const { cause, message } = platform.failureOf(error);
       return [failed(cause === undefined ? message : `${message} ${cause.message}`)];
     }
-  };
+  }
 
-  const identity = async (): Promise<Finding[]> => {
-    if (env['AUTH_MODE'] === 'disabled') return [skipped('AUTH_MODE is disabled')];
-    if (issuer === undefined) return [failed('OIDC_ISSUER is not set')];
-    let url = `${issuer}/.well-known/openid-configuration`;
+  private async identity(): Promise<Finding[]> {
+    if (this.env['AUTH_MODE'] === 'disabled') return [skipped('AUTH_MODE is disabled')];
+    if (this.issuer === undefined) return [failed('OIDC_ISSUER is not set')];
+    let url = `${this.issuer}/.well-known/openid-configuration`;
     try {
-      const keysUrl = env['OIDC_JWKS_URI'] || memberOf(await fetchDocument(url), 'jwks_uri');
+      const keysUrl = this.env['OIDC_JWKS_URI'] || memberOf(await fetchDocument(url), 'jwks_uri');
       if (typeof keysUrl !== 'string') return [failed(`${url} has no jwks_uri, so no access token can be verified`)];
       url = keysUrl;
       const keys = memberOf(await fetchDocument(url), 'keys');
@@ -260,18 +281,20 @@ export async function diagnosis(
       const { cause, message } = platform.failureOf(error);
       return [failed(`${url}: ${cause?.message ?? message}`)];
     }
-  };
+  }
+}
 
-  return [
-    ['environment of the gateway', environmentOf(() => platform.gatewayEnv())],
-    ['environment of the worker', environmentOf(() => platform.workerEnv())],
-    ['database', await database()],
-    ['replica', await replica()],
-    ['archive', await archive()],
-    ['queue', await queue()],
-    ['egress', await egress()],
-    ['identity provider', await identity()],
-  ];
+function whyUnopened(
+  box: { open: (sealed: string, associatedData: string) => string },
+  secret: string,
+  id: string,
+): string | null {
+  try {
+    box.open(secret, id);
+    return null;
+  } catch (error) {
+    return platform.failureOf(error).message;
+  }
 }
 
 async function fetchDocument(url: string): Promise<unknown> {

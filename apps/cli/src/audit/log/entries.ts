@@ -1,18 +1,8 @@
 import { hash } from 'node:crypto';
 import { TILE_WIDTH, TileHashes } from '@iss/tlog';
 import { type AuditReader, isText, type Row } from '../database';
-import {
-  apiTime,
-  erasureEntry,
-  grantChangeEntry,
-  grantEntry,
-  keyEntry,
-  ownerEntry,
-  restartEntry,
-  revocationEntry,
-  snapshotEntry,
-  viewEntry,
-} from './entry-text';
+import { apiTime, keyEntry, restartEntry, snapshotEntry, viewEntry } from './entry-text';
+import { FACTS, nameOfFact } from './other-facts';
 import { ARCHIVED, checkHash, checkText } from '../facts/envelopes';
 import { type Checked, notice, nothingChecked, report } from '../findings';
 import { KEYS, OTHERS, RESTARTS, SNAPSHOTS, TILES, VIEWS } from './entry-statements';
@@ -26,6 +16,8 @@ import { checkTime, CLOCK_SKEW_MS, type SignedSizes } from './times';
 /** Entries per statement. Their tiles take half a megabyte. */
 const CHUNK = 64 * TILE_WIDTH;
 const HASH_SIZE = 32;
+
+type Column = Row[number] | undefined;
 
 export interface EntriesTask {
   readonly kind: 'entries';
@@ -177,10 +169,18 @@ class Chunk {
     if (owner !== tenantId) {
       report(this.checked, 'subject', where, `the subject belongs to the tenant ${owner}, the snapshot to ${tenantId}`);
     }
-    if (version === '1') {
-      if (isText(prevHash)) report(this.checked, 'chain', where, 'version 1 has a prev_hash');
-      return;
-    }
+    if (version !== '1') {
+      this.checkPrevious(index, where, { prevHash, createdAt }, { parentHash, parentCreated, parentEntry });
+    } else if (isText(prevHash)) report(this.checked, 'chain', where, 'version 1 has a prev_hash');
+  }
+
+  /** Compares a version with the previous one. */
+  private checkPrevious(
+    index: number,
+    where: string,
+    { prevHash, createdAt }: { prevHash: Column; createdAt: string },
+    { parentHash, parentCreated, parentEntry }: { parentHash: Column; parentCreated: Column; parentEntry: Column },
+  ): void {
     if (!isText(parentCreated)) {
       report(this.checked, 'version_gap', where, 'snapshots has no row of the previous version');
       return;
@@ -195,138 +195,29 @@ class Chunk {
     }
     const parentCreatedAt = apiTime(parentCreated);
     if (createdAt < parentCreatedAt && Date.parse(createdAt) < Date.parse(parentCreatedAt) - CLOCK_SKEW_MS) {
-      report(
-        this.checked,
-        'time',
-        where,
-        `created_at ${createdAt} is before the previous version, ${parentCreatedAt}: back-dated`,
-      );
+      const times = `created_at ${createdAt} is before the previous version, ${parentCreatedAt}: back-dated`;
+      report(this.checked, 'time', where, times);
     }
   }
 
   private checkOther(row: Row): void {
-    const [at, type, salt, grantId, ownerChangeId, ...fact] = row;
-    const [
-      grantor,
-      grantee,
-      subjectType,
-      subjectId,
-      scopes,
-      expires,
-      created,
-      revoked,
-      tenant,
-      principal,
-      previous,
-      changed,
-      grantChangeId,
-      changedGrantId,
-      newScopes,
-      newExpiry,
-      changedGrantAt,
-      erasureId,
-      eraser,
-      erasedIndexes,
-      erased,
-      stillThere,
-      erasedVersions,
-      namesPart,
-      paths,
-      starts,
-    ] = fact;
-    const part =
-      namesPart === 't'
-        ? { paths: isText(paths) ? JSON.parse(paths) : null, startsAt: isText(starts) ? apiTime(starts) : null }
-        : null;
+    const [at, type] = row;
     const index = this.see(at);
-    const name = isText(grantId)
-      ? `grant ${grantId} of ${grantor ?? 'nobody'}`
-      : isText(grantChangeId)
-        ? `change ${grantChangeId} of grant ${changedGrantId ?? 'unknown'}`
-        : isText(erasureId)
-          ? `erasure ${erasureId}`
-          : `owner change ${ownerChangeId}`;
+    const name = nameOfFact(row);
     const where = `entry ${index}, ${type === '3' ? 'revocation of ' : ''}${name}`;
-    const gone = (): void => report(this.checked, 'fact_missing', where, 'its table has no such row');
-    switch (type) {
-      case '2': {
-        if (!isText(grantId) || !isText(grantor) || !isText(grantee) || !isText(created)) return gone();
-        const createdAt = apiTime(created);
-        const text = grantEntry(salt ?? '', {
-          grantId,
-          tenantId: grantor,
-          granteeTenantId: grantee,
-          subjectType: subjectType ?? null,
-          subjectId: subjectId ?? null,
-          scopes: JSON.parse(scopes ?? '[]'),
-          expiresAt: !isText(expires) ? null : apiTime(expires),
-          part,
-          createdAt,
-        });
-        this.checkTime(index, where, createdAt);
-        return this.checkLeaf(index, where, text);
-      }
-      case '3': {
-        if (!isText(grantId) || !isText(grantor) || !isText(revoked)) return gone();
-        const revokedAt = apiTime(revoked);
-        this.checkTime(index, where, revokedAt);
-        return this.checkLeaf(index, where, revocationEntry(salt ?? '', { grantId, tenantId: grantor, revokedAt }));
-      }
-      case '4': {
-        if (!isText(tenant) || !isText(changed)) return gone();
-        const changedAt = apiTime(changed);
-        this.checkTime(index, where, changedAt);
-        const [principalId, fromPrincipalId] = [principal ?? null, previous ?? null];
-        const text = ownerEntry(salt ?? '', { tenantId: tenant, principalId, fromPrincipalId, changedAt });
-        return this.checkLeaf(index, where, text);
-      }
-      case '5': {
-        if (!isText(changedGrantId) || !isText(grantor) || !isText(changedGrantAt)) return gone();
-        const changedAt = apiTime(changedGrantAt);
-        this.checkTime(index, where, changedAt);
-        const text = grantChangeEntry(salt ?? '', {
-          grantId: changedGrantId,
-          tenantId: grantor,
-          scopes: JSON.parse(newScopes ?? '[]'),
-          expiresAt: isText(newExpiry) ? apiTime(newExpiry) : null,
-          part,
-          changedAt,
-        });
-        return this.checkLeaf(index, where, text);
-      }
-      case '6': {
-        if (
-          !isText(eraser) ||
-          !isText(erased) ||
-          !isText(erasedIndexes) ||
-          !isText(subjectType) ||
-          !isText(subjectId)
-        ) {
-          return gone();
-        }
-        const erasedAt = apiTime(erased);
-        this.checkTime(index, where, erasedAt);
-        if (stillThere !== '0') {
-          report(
-            this.checked,
-            'not_erased',
-            where,
-            `${stillThere} erased versions of ${subjectType} ${subjectId} still have content`,
-          );
-        }
-        const text = erasureEntry(salt ?? '', {
-          tenantId: eraser,
-          subjectType,
-          subjectId,
-          erasedIndexes,
-          erasedAt,
-          erasedVersions: isText(erasedVersions) ? JSON.parse(erasedVersions) : null,
-        });
-        return this.checkLeaf(index, where, text);
-      }
-      default:
-        report(this.checked, 'entry_type', where, `entry_type is ${type}`);
+    const read = FACTS[type ?? ''];
+    if (read === undefined) {
+      report(this.checked, 'entry_type', where, `entry_type is ${type}`);
+      return;
     }
+    const fact = read(row);
+    if (fact === null) {
+      report(this.checked, 'fact_missing', where, 'its table has no such row');
+      return;
+    }
+    this.checkTime(index, where, fact.at);
+    if (fact.fault !== undefined) report(this.checked, 'not_erased', where, fact.fault);
+    this.checkLeaf(index, where, fact.text);
   }
 
   private checkRestart([at, id, salt, origin, size, root, checkpointHash, reason, restarted]: Row): void {
