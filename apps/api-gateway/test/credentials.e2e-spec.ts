@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, createPublicKey, randomUUID, verify } from 'node:crypto';
 import { ADDED_CLAIMS, verifyCredential } from '@iss/attestation';
 import { canonicalize } from '@iss/domain';
 import { getListFromStatusListJWT } from '@sd-jwt/jwt-status-list';
@@ -142,9 +142,90 @@ it.each([
   ['/expires_in', { expires_in: 59 }],
   ['/expires_in', { expires_in: 31_536_001 }],
   ['/format', { format: 'jwt' }],
+  ['/paths', { format: 'eddsa-jcs-2022', paths: [NAME] }],
+  ['/holder_key', { format: 'eddsa-jcs-2022', holder_key: { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) } }],
 ])('refuses %s that is not valid', async (path, body) => {
   const answer = await post(await write(), body).expect(400);
   expect(answer.body.error.details).toEqual([expect.objectContaining({ path })]);
+});
+
+const WHOLE = { format: 'eddsa-jcs-2022' };
+
+/** Returns the bytes of base58-btc text in multibase. */
+function bytesOf(multibase: string): Buffer {
+  const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+  const [, zeros = '', digits = ''] = /^z(1*)(.*)$/.exec(multibase) ?? [];
+  const value = [...digits].reduce((sum, digit) => sum * 58n + BigInt(alphabet.indexOf(digit)), 0n).toString(16);
+  return Buffer.from('00'.repeat(zeros.length) + (value.length % 2 === 0 ? value : `0${value}`), 'hex');
+}
+
+/** Verifies by the steps of the W3C specification, with the key that the URL of the verification method leads to. */
+async function verifyProof(credential: string): Promise<boolean> {
+  const { proof, ...document } = JSON.parse(credential);
+  const { proofValue, ...options } = proof;
+  const url = new URL(options.verificationMethod);
+  const { body } = await world.gateway.as(null, 'get', url.pathname).expect(200);
+  const method = body.verificationMethod.find(({ id }: { id: string }) => id === url.href);
+  expect([body.id, method.controller]).toEqual([document.issuer, document.issuer]);
+  expect(body.assertionMethod).toContain(url.href);
+  const key = bytesOf(method.publicKeyMultibase);
+  expect(key.subarray(0, 2).toString('hex')).toBe('ed01');
+  const x = key.subarray(2).toString('base64url');
+  const hashes = [options, document].map((part) => createHash('sha256').update(canonicalize(part)).digest());
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, Buffer.concat(hashes), publicKey, bytesOf(proofValue));
+}
+
+it('is a W3C credential of the whole envelope, with a proof, a status and a place in the log', async () => {
+  const path = await write();
+  await publishLog(world.gateway.databaseUrl);
+  const { body } = await issue(WHOLE, path);
+  expect(body).toMatchObject({ format: 'eddsa-jcs-2022', paths: null, has_holder_key: false, status: 'valid' });
+  const credential = JSON.parse(body.credential);
+  expect(await verifyProof(body.credential)).toBe(true);
+  const { text } = await world.gateway.as('alice', 'get', path.replace(/[/]credentials$/, ''));
+  const snapshot = JSON.parse(text);
+  expect(credential).toMatchObject({
+    id: `urn:uuid:${String(body.credential_id).slice('cred_'.length)}`,
+    type: ['VerifiableCredential', 'EntityStateCredential'],
+    issuer: body.issuer,
+    validUntil: body.expires_at.replace('.000', ''),
+    credentialStatus: { type: 'TokenStatusListEntry', status_list: body.status_list },
+    credentialSubject: { envelope_hash: snapshot.envelope_hash, log: { index: expect.any(Number) } },
+    proof: { type: 'DataIntegrityProof', cryptosuite: 'eddsa-jcs-2022', proofPurpose: 'assertionMethod' },
+  });
+  const { envelope: whole, envelope_hash } = credential.credentialSubject;
+  expect(createHash('sha256').update(canonicalize(whole)).digest('hex')).toBe(envelope_hash);
+  expect(whole.attributes.legal).toEqual({ legal_name: 'Acme AG 1', form: HIDDEN });
+  expect(credential['@context'][0]).toBe('https://www.w3.org/ns/credentials/v2');
+});
+
+it.each([
+  ['the envelope', { credentialSubject: { envelope: {} } }],
+  ['the end', { validUntil: '2099-01-01T00:00:00Z' }],
+  ['the status', { credentialStatus: undefined }],
+])('has a proof that fails if %s changes', async (_, change) => {
+  const { body } = await issue(WHOLE);
+  expect(await verifyProof(JSON.stringify({ ...JSON.parse(body.credential), ...change }))).toBe(false);
+});
+
+it('of a whole envelope goes to a grantee only if its grants show everything', async () => {
+  const id = randomUUID();
+  const path = (await write(id)).replace('/acme/', '/beta/');
+  const grantId = await world.grantOn(
+    { subject_type: 'organization', subject_id: id },
+    { scopes: ['issue_view'], paths: [NAME] },
+  );
+  const ask = () => world.gateway.as('bob', 'post', path).send(WHOLE);
+  const refused = await ask().expect(403);
+  expect(refused.body.error.message).toContain('dc+sd-jwt');
+  expect(refused.text).not.toMatch(/h1dden|Ada/);
+  await post(`/v1/tenants/acme/grants/${grantId}/revoke`).expect(200);
+  await world.grantOn({ subject_type: 'organization', subject_id: id }, { scopes: ['issue_view'] });
+  const { body } = await ask().expect(201);
+  expect(await verifyProof(body.credential)).toBe(true);
+  const shown = await get(`/v1/tenants/acme/subjects/organization/${id}/disclosures`).expect(200);
+  expect(shown.body.items).toMatchObject([{ via: 'credential', paths: null }]);
 });
 
 it('becomes superseded in the transaction of the newer version', async () => {
@@ -350,6 +431,17 @@ it('is issued by a grantee with issue_view, of exactly the paths of its grant', 
   const own = `/v1/tenants/beta/credentials/${body.credential_id}`;
   await world.gateway.as('bob', 'post', `${own}/withdraw`).expect(200);
   expect(await statusOf(body.credential_id)).toBe('invalid');
+});
+
+it('is counted by its format', async () => {
+  const count = async () => {
+    const metric = await world.gateway.metrics.getSingleMetric('credentials_issued_total')?.get();
+    return metric?.values.find(({ labels }) => labels.format === 'eddsa-jcs-2022')?.value ?? NaN;
+  };
+  const before = await count();
+  await issue(WHOLE);
+  await issue();
+  expect(await count()).toBe(before + 1);
 });
 
 it('is stored without its text', async () => {

@@ -365,7 +365,12 @@ const BODIES: Readonly<Record<string, Bodies>> = {
   },
   'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials': {
     stage: 'in use',
-    good: [{}, { paths: null, expires_in: 60 }, { format: 'dc+sd-jwt', holder_key: null }],
+    good: [
+      {},
+      { paths: null, expires_in: 60 },
+      { format: 'dc+sd-jwt', holder_key: null },
+      { paths: null, format: 'eddsa-jcs-2022' },
+    ],
     bad: [
       ['/paths', { paths: '/attributes' }],
       ['/format', { format: 'jwt' }],

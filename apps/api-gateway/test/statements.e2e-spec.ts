@@ -169,8 +169,10 @@ const CREDENTIALS: readonly Row[] = [
   ['an issuing key', () => ({ method: 'post', path: `${TENANT}/issuing-keys` }), ['member_facts', 'lock_tenant', 'issuing_key_replace', 'issuing_key_create']],
   ['the first credential of a version without a view', async () => ({ method: 'post', path: await credentialsOfNew() }), ['credential_source', 'views_find', 'views_commit', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'status_list_open', 'credential_issue']],
   ['a credential', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
+  ['a credential of a whole envelope', async () => ({ method: 'post', path: await credentialsOfNew(), body: { format: 'eddsa-jcs-2022' } }), ['credential_source', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
   ['credentials of a tenant', () => ({ path: `${TENANT}/credentials` }), ['credentials_of_tenant']],
   ['the keys of an issuer', () => ({ path: '/.well-known/jwt-vc-issuer/tenants/acme' }), ['issuing_keys_needed']],
+  ['the keys of an issuer of W3C credentials', () => ({ path: '/tenants/acme' }), ['issuing_keys_needed']],
   ['a status list', async () => { const { body } = await ask({ path: `${TENANT}/credentials` }); return { path: new URL(body.items[0].status_list.uri).pathname }; }, ['status_list_find']],
 ]; // prettier-ignore
 

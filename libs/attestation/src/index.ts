@@ -1,5 +1,6 @@
 export * from './attestation-problem';
 export * from './credential';
+export * from './data-integrity';
 export * from './issue';
 export * from './issuing-key';
 export * from './status-list';

@@ -83,6 +83,6 @@ export function signStatusList({ issuer, uri, signedAt, statuses }: ListToSign, 
   return signClaims('statuslist+jwt', claims, key);
 }
 
-function secondsOf(time: Date): number {
+export function secondsOf(time: Date): number {
   return Math.floor(time.getTime() / 1000);
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { canonicalize, type JsonObject } from '@iss/domain';
 import { calculateJwkThumbprint, CompactSign, type JWK } from 'jose';
 
@@ -25,15 +25,14 @@ export function publicJwkOf({ kid, publicKey }: PublicKey) {
 }
 
 /** Signs claims as a compact JWS. The payload is RFC 8785 text. */
-export function signClaims(
-  type: string,
-  claims: JsonObject,
-  { kid, publicKey, privateKey }: IssuingKey,
-): Promise<string> {
-  const key = createPrivateKey({ key: { ...bareJwk(publicKey), d: privateKey }, format: 'jwk' });
+export function signClaims(type: string, claims: JsonObject, key: IssuingKey): Promise<string> {
   return new CompactSign(Buffer.from(canonicalize(claims)))
-    .setProtectedHeader({ alg: 'EdDSA', typ: type, kid })
-    .sign(key);
+    .setProtectedHeader({ alg: 'EdDSA', typ: type, kid: key.kid })
+    .sign(privateKeyOf(key));
+}
+
+export function privateKeyOf({ publicKey, privateKey }: IssuingKey): KeyObject {
+  return createPrivateKey({ key: { ...bareJwk(publicKey), d: privateKey }, format: 'jwk' });
 }
 
 function bareJwk(x: string) {

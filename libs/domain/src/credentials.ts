@@ -9,8 +9,8 @@ export function credentialIdOf(uuid: string): string {
 /** The type (`vct`) of every credential that the service issues: a version of a subject, or parts of it. */
 export const ENTITY_STATE_VCT = 'urn:identity-state:entity-state:1';
 
-/** The forms in which a credential can be issued. */
-export const CREDENTIAL_FORMATS = ['dc+sd-jwt'] as const;
+/** The forms in which a credential can be issued. `eddsa-jcs-2022` always has the whole envelope. */
+export const CREDENTIAL_FORMATS = ['dc+sd-jwt', 'eddsa-jcs-2022'] as const;
 export type CredentialFormat = (typeof CREDENTIAL_FORMATS)[number];
 
 /** `superseded`: the subject has a newer version. `invalid` is final. */

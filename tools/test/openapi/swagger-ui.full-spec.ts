@@ -58,6 +58,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'POST /v1/tenants/{tenant_id}/credentials/{credential_id}/withdraw',
     'GET /v1/status-lists/{list_id}',
     'GET /.well-known/jwt-vc-issuer/tenants/{tenant_id}',
+    'GET /tenants/{tenant_id}',
     'GET /v1/webhook-subscriptions/{subscription_id}',
     'PATCH /v1/webhook-subscriptions/{subscription_id}',
     'DELETE /v1/webhook-subscriptions/{subscription_id}',

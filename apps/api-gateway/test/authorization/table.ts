@@ -79,6 +79,7 @@ export const TABLE: readonly Row[] = [
     ...ofOwner,
     fixture: 'issuing_key',
   },
+  { method: 'get', path: '/tenants/{tenant_id}', ok: 200, open: true, ...ofOwner, fixture: 'issuing_key' },
   { method: 'get', path: '/v1/status-lists/{list_id}', ok: 200, open: true, ...ofOwner, fixture: 'status_list' },
   { method: 'get', path: '/log/consistency', ok: 200, open: true, ...ofOwner, fixture: 'log_sizes' },
 

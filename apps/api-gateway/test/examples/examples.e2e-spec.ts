@@ -67,6 +67,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   createTransferOffer: { stage: 'first version' },
   getCheckpoint: { stage: 'logged', caller: null },
   getJwtVcIssuer: { caller: null },
+  getIssuer: { caller: null },
   getStatusList: { caller: null },
   getLogKeys: { stage: 'logged', caller: null },
   getConsistencyProof: { stage: 'logged', caller: null },

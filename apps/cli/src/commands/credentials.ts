@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { isJsonObject, parseJson } from '@iss/domain';
+import { CREDENTIAL_FORMATS, isJsonObject, parseJson } from '@iss/domain';
 import { UsageError } from '../command';
 import { wholeNumber } from '../define';
 import { readWhole } from '../files';
@@ -23,10 +23,18 @@ export const credentialIssue = defineCall({
       about: 'JSON Pointer below /attributes to disclose (default: everything).',
       isRepeated: true,
     },
+    format: {
+      value: 'FORMAT',
+      about: 'dc+sd-jwt (default), or eddsa-jcs-2022 for a W3C credential of the whole envelope.',
+      choices: CREDENTIAL_FORMATS,
+    },
     holder: { value: 'FILE', about: 'Public key of the holder, as a JWK.' },
     days: { value: 'N', about: 'Days until it expires (default: 30).', read: wholeNumber(1, 365) },
   },
-  async call({ iss, tenant }, { subject: { subject, version }, path, holder, days }): Promise<api.IssuedCredential> {
+  async call(
+    { iss, tenant },
+    { subject: { subject, version }, path, format, holder, days },
+  ): Promise<api.IssuedCredential> {
     const ids = { tenant_id: tenant.tenantId, subject_type: subject.type, subject_id: subject.id };
     const { snapshot_id } =
       version === null
@@ -39,6 +47,7 @@ export const credentialIssue = defineCall({
       path: { tenant_id: tenant.tenantId, snapshot_id },
       body: {
         ...(path.length === 0 ? {} : { paths: [...path] }),
+        ...(format === undefined ? {} : { format }),
         ...(holder === undefined ? {} : { holder_key: keyIn(holder) }),
         ...(days === undefined ? {} : { expires_in: days * DAY_S }),
       },

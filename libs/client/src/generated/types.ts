@@ -435,6 +435,26 @@ export type ConsistencyProof = {
   proof: Array<string>;
 };
 
+export type ControlledIdentifier = {
+  /** The JSON-LD context. */
+  '@context': 'https://www.w3.org/ns/cid/v1';
+  /** The issuer: the `issuer` of its credentials, at which this document is read. */
+  id: string;
+  /** The public keys that verify its credentials, the one that signs now first. */
+  verificationMethod: Array<{
+    /** The URL of a key: the `verificationMethod` of proofs. */
+    id: string;
+    /** The form of the key. */
+    type: 'Multikey';
+    /** The issuer. */
+    controller: string;
+    /** The Ed25519 public key, as a multikey. */
+    publicKeyMultibase: string;
+  }>;
+  /** The keys that may sign credentials: all of them. */
+  assertionMethod: Array<string>;
+};
+
 export type CreateAttestationBody = {
   /** An SD-JWT VC in compact form, with disclosures, and with a key binding if `key_binding` is sent. */
   credential: string;
@@ -562,14 +582,14 @@ export type Credential = {
   /** The number of the snapshot in the subject’s chain. */
   snapshot_version: number;
   /** The form of the credential. */
-  format: 'dc+sd-jwt';
+  format: 'dc+sd-jwt' | 'eddsa-jcs-2022';
   /** The parts that it discloses: JSON Pointers below `/attributes`. Null: everything. */
   paths: Array<string> | null;
   /** True if only the holder of a key may present it. */
   has_holder_key: boolean;
   /** The key that signed it. */
   kid: string;
-  /** Its `iss`. */
+  /** Its `iss` or `issuer`. */
   issuer: string;
   /** `superseded`: the subject has a newer version. `invalid`: it must not be accepted; this is final. The worker publishes a change in the status list within seconds. */
   status: 'valid' | 'superseded' | 'invalid';
@@ -1487,8 +1507,8 @@ export type InvitationPage = PageEnd & {
 export type IssueCredentialBody = {
   /** The parts to disclose: 1 to 100 JSON Pointers below `/attributes`, also into arrays. Everything if it is absent. A path without a value discloses nothing. A grantee must leave it out. */
   paths?: Array<string> | null;
-  /** The form of the credential. Without it, `dc+sd-jwt`. */
-  format?: 'dc+sd-jwt' | null;
+  /** `dc+sd-jwt` (the default): an SD-JWT VC. `eddsa-jcs-2022`: a W3C credential (VC 2.0) of the whole envelope, with a Data Integrity proof. It takes neither `paths` nor `holder_key`. */
+  format?: 'dc+sd-jwt' | 'eddsa-jcs-2022' | null;
   /** The public key of the holder, as a JWK. A presentation must then be signed with it. */
   holder_key?: { [key: string]: unknown } | null;
   /** How long it is valid, in seconds. Without it, 2592000. */
@@ -1496,7 +1516,7 @@ export type IssueCredentialBody = {
 };
 
 export type IssuedCredential = Credential & {
-  /** The credential. The service does not store it, so this answer is the only one that has it. */
+  /** The credential: an SD-JWT in compact form, or for `eddsa-jcs-2022` JSON text. The service does not store it, so this answer is the only one that has it. */
   credential: string;
 };
 
@@ -3207,6 +3227,7 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/issuing-keys': { query?: PageQuery; answer: IssuingKeyPage };
     '/v1/tenants/{tenant_id}/credentials': { query?: PageQuery; answer: CredentialPage };
     '/v1/tenants/{tenant_id}/credentials/{credential_id}': { answer: Credential };
+    '/tenants/{tenant_id}': { answer: ControlledIdentifier };
     '/.well-known/jwt-vc-issuer/tenants/{tenant_id}': { answer: JwtVcIssuer };
     '/v1/webhook-subscriptions': {
       query: PageQuery & {

@@ -44,7 +44,7 @@ const FIELDS = {
   paths: paths.described('The parts that it discloses: JSON Pointers below `/attributes`. Null: everything.'),
   has_holder_key: flag.described('True if only the holder of a key may present it.'),
   kid: text.described('The key that signed it.'),
-  issuer: text.described('Its `iss`.'),
+  issuer: text.described('Its `iss` or `issuer`.'),
   status: oneOf(CREDENTIAL_STATUSES).described(
     '`superseded`: the subject has a newer version. `invalid`: it must not be accepted; this is final. The worker ' +
       'publishes a change in the status list within seconds.',
@@ -69,7 +69,8 @@ export type Credential = ViewOf<typeof Credential>;
 export const IssuedCredential = view('IssuedCredential', {
   ...FIELDS,
   credential: text.described(
-    'The credential. The service does not store it, so this answer is the only one that has it.',
+    'The credential: an SD-JWT in compact form, or for `eddsa-jcs-2022` JSON text. The service does not store it, so ' +
+      'this answer is the only one that has it.',
   ),
 });
 export type IssuedCredential = ViewOf<typeof IssuedCredential>;
@@ -88,7 +89,12 @@ export const IssueCredentialBody = body(
           'it is absent. A path without a value discloses nothing. A grantee must leave it out.',
       )
       .example(['/attributes/legal/legal_name']),
-    format: oneOf(CREDENTIAL_FORMATS).optional().described('The form of the credential. Without it, `dc+sd-jwt`.'),
+    format: oneOf(CREDENTIAL_FORMATS)
+      .optional()
+      .described(
+        '`dc+sd-jwt` (the default): an SD-JWT VC. `eddsa-jcs-2022`: a W3C credential (VC 2.0) of the whole envelope, with ' +
+          'a Data Integrity proof. It takes neither `paths` nor `holder_key`.',
+      ),
     holder_key: withMembers(
       field(rule<JsonObject>(JWK, 'invalid_type', 'must be a JWK', isJsonObject)),
       HOLDER_KEY_MEMBERS,
@@ -142,7 +148,8 @@ export const CREDENTIALS = operations('Credentials', '/v1/tenants/{tenant_id}', 
     description:
       `An SD-JWT VC of the type \`${ENTITY_STATE_VCT}\`, signed with the issuing key of the tenant. Its payload is that ` +
       'of the version’s view, so the transparency log proves it too. A grantee with `issue_view` issues a credential of ' +
-      'exactly the paths of its grants, signed with the key of the owner. 409 if the owner has no issuing key. See ' +
+      'exactly the paths of its grants, signed with the key of the owner; 403 for `eddsa-jcs-2022` if they do not show ' +
+      'everything. 409 if the owner has no issuing key. See ' +
       '[/docs/how-to/issue-credentials](/docs/how-to/issue-credentials).',
     answers: {
       201: answer(

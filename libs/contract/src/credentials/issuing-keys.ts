@@ -1,10 +1,10 @@
 import { type JsonObject, RULES } from '@iss/domain';
-import { shown } from '../describe/field';
+import { constant, listOf, shown } from '../describe/field';
 import { principalId, tenantId, text, time } from '../describe/fields';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { answer, operations } from '../describe/operation';
 import { paged } from '../describe/page';
-import { type RecordOf, view, type ViewOf } from '../describe/view';
+import { part, type RecordOf, view, type ViewOf } from '../describe/view';
 
 const kid = text.described('The id of the key: the JWK thumbprint of its public part (RFC 7638).');
 const iss = text.described('The `iss` of the credentials that the key signs.');
@@ -42,6 +42,24 @@ export const JwtVcIssuer = view('JwtVcIssuer', {
   }).described('The public keys that verify its credentials and status lists.'),
 });
 export type JwtVcIssuer = ViewOf<typeof JwtVcIssuer>;
+
+const methodId = text.described('The URL of a key: the `verificationMethod` of proofs.');
+
+/** The metadata of an issuer of W3C credentials, from which verifiers get its keys. */
+export const ControlledIdentifier = view('ControlledIdentifier', {
+  '@context': constant('https://www.w3.org/ns/cid/v1').described('The JSON-LD context.'),
+  id: text.described('The issuer: the `issuer` of its credentials, at which this document is read.'),
+  verificationMethod: listOf(
+    part({
+      id: methodId,
+      type: constant('Multikey').described('The form of the key.'),
+      controller: text.described('The issuer.'),
+      publicKeyMultibase: text.described('The Ed25519 public key, as a multikey.'),
+    }),
+  ).described('The public keys that verify its credentials, the one that signs now first.'),
+  assertionMethod: listOf(methodId).described('The keys that may sign credentials: all of them.'),
+});
+export type ControlledIdentifier = ViewOf<typeof ControlledIdentifier>;
 
 const PUBLIC_KEY = {
   kty: 'OKP',
@@ -102,7 +120,25 @@ export const ISSUING_KEYS = operations('Credentials', '/v1/tenants/{tenant_id}/i
   },
 });
 
+const MULTIKEY = 'z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
+const METHOD_ID = `${EXAMPLE_ISSUER}#${MULTIKEY}`;
+const IDENTIFIER = {
+  id: EXAMPLE_ISSUER,
+  verificationMethod: [{ id: METHOD_ID, controller: EXAMPLE_ISSUER, publicKeyMultibase: MULTIKEY }],
+  assertionMethod: [METHOD_ID],
+};
+
 export const ISSUERS = operations('Credentials', '', {
+  getIssuer: {
+    route: 'GET /tenants/{tenant_id}',
+    summary: 'Read the keys that verify the credentials of a tenant (W3C Controlled Identifiers)',
+    who: 'anyone',
+    description: 'Verifiers may keep the answer for five minutes. 404 for a tenant that has no key.',
+    answers: {
+      200: answer('The issuer.', ControlledIdentifier, ControlledIdentifier.of(IDENTIFIER)),
+    },
+    errors: ['not_found'],
+  },
   getJwtVcIssuer: {
     route: 'GET /.well-known/jwt-vc-issuer/tenants/{tenant_id}',
     summary: 'Read the keys that verify the credentials of a tenant (SD-JWT VC)',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Acting,
   type Actor,
+  CREDENTIAL_FORMATS,
   type CredentialFormat,
   DomainError,
   EXPIRES_IN,
@@ -11,6 +12,7 @@ import {
   requireAccess,
   requireStorablePaths,
   RULES,
+  type Visible,
 } from '@iss/domain';
 import {
   type CredentialRecord,
@@ -22,8 +24,9 @@ import {
   StatusListStore,
 } from '@iss/persistence';
 import { SecretBox } from '@iss/platform';
-import { jwkFault, signCredential, signStatusList, STATUS_LIST_VALIDITY } from '@iss/attestation';
+import { jwkFault, signCredential, signEnvelope, signStatusList, STATUS_LIST_VALIDITY } from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
+import { Counter, Registry } from 'prom-client';
 import { Disclosures } from '../../../access/disclosures';
 import { requireContent } from '../../../access/erased';
 import { notFound } from '../../../access/read-access';
@@ -44,6 +47,8 @@ const MAX_HOLDER_KEY_BYTES = 4096;
 /** Issues credentials of versions. */
 @Injectable()
 export class CredentialService {
+  private readonly issued: Counter<'format'>;
+
   constructor(
     private readonly credentials: CredentialStore,
     private readonly lists: StatusListStore,
@@ -51,7 +56,16 @@ export class CredentialService {
     private readonly shown: ShownSnapshots,
     private readonly tree: LogTreeService,
     private readonly secrets: SecretBox,
-  ) {}
+    registry: Registry,
+  ) {
+    this.issued = new Counter({
+      name: 'credentials_issued_total',
+      help: 'Issued credentials, by their format',
+      labelNames: ['format'],
+      registers: [registry],
+    });
+    for (const format of CREDENTIAL_FORMATS) this.issued.inc({ format }, 0);
+  }
 
   /**
    * Issues a credential of a version. Throws `forbidden`, `not_found`, `erased`, `validation_error`, `conflict` if the
@@ -71,20 +85,24 @@ export class CredentialService {
     const visible = requireAccess(facts, found.version === null ? { role: issueCredential.role } : issueCredential);
     if (found.snapshot === null || subjectKey === null || ownerTenantId === null) throw notFound();
     const snapshot = requireContent(found.snapshot);
-    if (snapshot.envelopeHash === null) throw unsealed();
+    const { envelope, envelopeHash, snapshotVersion: version } = snapshot;
+    if (envelope === null || envelopeHash === null) throw unsealed();
     const isOwner = disclosure === null;
     if (!isOwner && sent.paths !== undefined) throw pathsOfGrant();
     const paths = isOwner ? requireStorablePaths(sent.paths ?? null) : visible;
     const holderKey = await holderKeyOf(sent.holderKey);
-    const version = snapshot.snapshotVersion;
+    const { format = 'dc+sd-jwt' } = sent;
+    const isWhole = format === 'eddsa-jcs-2022';
+    if (isWhole) requireWhole(sent, visible);
     // The paths of a grant never lead into arrays, because an index moves to another element.
-    const view = await this.shown.viewOf(asker, snapshot, { visible: paths, intoArrays: isOwner });
+    const wanted = { visible: paths, intoArrays: isOwner };
+    const view = isWhole ? null : await this.shown.viewOf(asker, snapshot, wanted);
     const granteeTenantId = isOwner ? null : acting.tenantId;
     const made = await this.credentials.issue(
       acting,
       {
         ...{ credentialId: randomUUID(), tenantId: ownerTenantId, granteeTenantId, subjectKey, version, paths },
-        format: sent.format ?? 'dc+sd-jwt',
+        format,
         hasHolderKey: holderKey !== null,
         expiresIn: sent.expiresIn ?? EXPIRES_IN.default,
       },
@@ -97,8 +115,13 @@ export class CredentialService {
     const { credential: record, key } = made;
     const { issuer, issuedAt, expiresAt, statusUri: uri, statusIdx: idx } = record;
     const log = await this.placeOf(logIndex);
-    const claims = { issuer, issuedAt, expiresAt, status: { uri, idx }, holderKey, log };
-    return { ...record, credential: await signCredential(view, claims, this.open(key)) };
+    const claims = { credentialId: record.credentialId, issuer, issuedAt, expiresAt, status: { uri, idx }, log };
+    const credential =
+      view === null
+        ? signEnvelope({ envelope, envelopeHash }, claims, this.open(key))
+        : await signCredential(view, { ...claims, holderKey }, this.open(key));
+    this.issued.inc({ format });
+    return { ...record, credential };
   }
 
   /** Returns a credential. Throws `forbidden` or `not_found`. */
@@ -163,9 +186,25 @@ async function holderKeyOf(sent: JsonObject | undefined): Promise<JsonObject | n
   ]);
 }
 
+/** Refuses what a credential of the whole envelope cannot have. */
+function requireWhole({ paths, holderKey }: SentRequest, visible: Visible): void {
+  const message = 'must be left out with the format eddsa-jcs-2022';
+  if (paths !== undefined) throw leftOut('paths', message);
+  if (holderKey !== undefined) throw leftOut('holder_key', message);
+  if (visible === null) return;
+  throw new DomainError(
+    'forbidden',
+    'Your grants show only parts of the subject, and the format eddsa-jcs-2022 shows everything. Ask for dc+sd-jwt.',
+  );
+}
+
 function pathsOfGrant(): DomainError {
-  const message = 'must be left out: a grantee issues a credential of exactly the paths of its grants';
-  return new DomainError('validation_error', `paths ${message}.`, [{ path: '/paths', message, code: 'invalid_value' }]);
+  return leftOut('paths', 'must be left out: a grantee issues a credential of exactly the paths of its grants');
+}
+
+function leftOut(member: string, message: string): DomainError {
+  const detail = { path: `/${member}`, message, code: 'invalid_value' } as const;
+  return new DomainError('validation_error', `${member} ${message}.`, [detail]);
 }
 
 function unsealed(): DomainError {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Acting, type Actor, CREDENTIAL_PREFIX, type Reader } from '@iss/domain';
 import {
+  ControlledIdentifier,
   Credential,
   CREDENTIALS,
   IssueCredentialBody,
@@ -13,7 +14,7 @@ import {
   type RecordOf,
   STATUS_LISTS,
 } from '@iss/contract';
-import { publicJwkOf, STATUS_LIST_MEDIA_TYPE, STATUS_LIST_TTL } from '@iss/attestation';
+import { controlledIdentifierOf, publicJwkOf, STATUS_LIST_MEDIA_TYPE, STATUS_LIST_TTL } from '@iss/attestation';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PublicFile } from '../../../http/answer/public-file';
@@ -59,10 +60,17 @@ export class CredentialsController {
     @TenantIdParam() tenantId: string,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JwtVcIssuer> {
-    const keys = await this.keys.published(tenantId);
-    response.setHeader('Access-Control-Allow-Origin', '*');
-    response.setHeader('Cache-Control', 'public, max-age=300');
+    const keys = await this.published(tenantId, response);
     return JwtVcIssuer.of({ issuer: keys[0].issuer, jwks: { keys: keys.map(publicJwkOf) } });
+  }
+
+  @Operation(ISSUERS.getIssuer)
+  async getIssuer(
+    @TenantIdParam() tenantId: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ControlledIdentifier> {
+    const keys = await this.published(tenantId, response);
+    return ControlledIdentifier.of(controlledIdentifierOf(keys[0].issuer, keys));
   }
 
   @Operation(CREDENTIALS.issueCredential)
@@ -102,6 +110,13 @@ export class CredentialsController {
     const token = await this.credentials.statusList(listId);
     const etag = `"${createHash('sha256').update(token).digest('base64url')}"`;
     return new PublicFile(STATUS_LIST_MEDIA_TYPE, token, `public, max-age=${STATUS_LIST_TTL}`, 200, etag);
+  }
+
+  private async published(tenantId: string, response: Response) {
+    const keys = await this.keys.published(tenantId);
+    response.setHeader('Access-Control-Allow-Origin', '*');
+    response.setHeader('Cache-Control', 'public, max-age=300');
+    return keys;
   }
 }
 
