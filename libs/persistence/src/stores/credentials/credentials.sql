@@ -63,6 +63,10 @@ VALUES (:listId::uuid, :tenantId::text, :issuer::text, :uri::text, :token::text,
 -- statement: credential_issue
 -- Takes the first of some random indexes that is free. The version may have been superseded or erased since it was read.
 WITH cap AS MATERIALIZED (SELECT @cap_of(tenant, credentials_per_tenant, :tenantId) AS value),
+ever AS MATERIALIZED (
+  -- At least as many as are live, which take long to count.
+  SELECT coalesce(sum(l.used), 0) AS issued FROM status_lists l WHERE l.tenant_id || '/' = :tenantId || '/'
+),
 version AS MATERIALIZED (
   SELECT v.snapshot_version, v.erasure_id IS NOT NULL AS is_erased, @head_version(v.subject_key) > v.snapshot_version AS is_superseded
     FROM (SELECT * FROM snapshots v WHERE v.subject_key = :subjectKey::bigint AND v.snapshot_version = :version::int LIMIT 1) v
@@ -77,11 +81,12 @@ made AS (
   SELECT :credentialId::uuid, :tenantId::text, :subjectKey, v.snapshot_version, :format::text, :paths::text[], :hasHolderKey::boolean,
          :kid::text, :listId, room.idx, :principalId::text, :granteeTenantId::text, date_trunc('second', statement_timestamp()) + :expiresIn::int * interval '1 second',
          CASE WHEN v.is_superseded THEN 'superseded' ELSE 'valid' END
-    FROM cap CROSS JOIN version v CROSS JOIN room
+    FROM cap CROSS JOIN version v CROSS JOIN room CROSS JOIN ever
    WHERE NOT v.is_erased
-     AND @count_up_to(cap.value, {FROM credentials o
-           WHERE (o.tenant_id || '/', o.expires_at) > (:tenantId || '/', statement_timestamp()) AND o.tenant_id || '/' <= :tenantId || '/'
-             AND o.status <> 'invalid'}) < cap.value
+     AND CASE WHEN ever.issued < cap.value THEN true
+              ELSE @count_up_to(cap.value, {FROM credentials o
+                     WHERE (o.tenant_id || '/', o.expires_at) > (:tenantId || '/', statement_timestamp()) AND o.tenant_id || '/' <= :tenantId || '/'
+                       AND o.status <> 'invalid'}) < cap.value END
   RETURNING *
 ), counted AS (
   UPDATE status_lists l SET used = l.used + 1, due_at = coalesce(l.due_at, statement_timestamp())
