@@ -209,6 +209,18 @@ const VIEWS: readonly View[] = [
     empty: 'No erasure was requested',
   },
   {
+    view: '/t/acme/tenant?show=credentials',
+    route: `GET ${TENANT}/credentials`,
+    data: ['acme-corp 1 dc+sd-jwt /attributes/legal/legal_name Valid 2026-01-15T10:00:00.000Z alice you 2099-01-16'],
+    empty: 'No credentials were issued',
+  },
+  {
+    view: '/t/acme/tenant?show=attestations',
+    route: `GET ${TENANT}/attestations`,
+    data: ['Cannot be revoked', '2026-01-15T10:00:00.000Z alice you none'],
+    empty: 'No credentials were added',
+  },
+  {
     view: '/t/acme/log',
     route: 'GET /log/keys',
     data: ['log.example/iss+1e403594', 'At least 1 of 1 witnesses cosign'],

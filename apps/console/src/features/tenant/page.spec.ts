@@ -252,6 +252,32 @@ describe('erasures', () => {
   });
 });
 
+describe('credentials', () => {
+  const CREDENTIAL = 'cred_7d0c51ab-6a0e-4a3c-9e67-0f8f6cf5a004';
+
+  it.each(['valid', 'superseded'] as const)('that are %s are withdrawn after a question', async (status) => {
+    answerItem(`GET ${TENANT}/credentials`, { credential_id: CREDENTIAL, status });
+    await open(`${PAGE}?show=credentials`);
+    await press('Withdraw');
+    await see('Withdraw the credential?');
+    const all = [...document.querySelectorAll<HTMLElement>('[role=alertdialog] button')];
+    all.at(-1)?.click();
+    await sends(['POST', `/v1/tenants/acme/credentials/${CREDENTIAL}/withdraw`]);
+  });
+
+  it('that are invalid, or of a reader, offer nothing', async () => {
+    answerItem(`GET ${TENANT}/credentials`, { status: 'invalid', invalid_reason: 'withdrawn' });
+    await open(`${PAGE}?show=credentials`);
+    await see('Invalid');
+    expect(buttons()).not.toContain('Withdraw');
+    answerItem(`GET ${TENANT}/credentials`, { status: 'valid' });
+    actAs('tenant_reader');
+    await open(`${PAGE}?show=credentials`);
+    await see('Valid');
+    expect(buttons()).not.toContain('Withdraw');
+  });
+});
+
 it.each([
   ['action', 'Action', 'member.removed', { action: 'member.removed' }],
   ['from', 'From', '2026-01-01', { from: '2026-01-01' }],

@@ -8,6 +8,7 @@ import { Answer, Notice, Page } from '../../ui/page.tsx';
 import { Disclosures } from '../sharing/disclosures.tsx';
 import ui from '../../ui/ui.module.css';
 import { Audit } from './audit.tsx';
+import { Attestations, Credentials } from './credentials.tsx';
 import { Erasures } from './erasures.tsx';
 import { Members } from './members.tsx';
 import { Offers } from './offers.tsx';
@@ -29,6 +30,8 @@ const LISTS = {
   audit: `${TENANT}/audit`,
   disclosures: `${TENANT}/disclosures`,
   erasures: `${TENANT}/audit`,
+  credentials: `${TENANT}/credentials`,
+  attestations: `${TENANT}/attestations`,
 } as const satisfies Record<Tab, Path<'GET'>>;
 
 function Content({ tab, tenant }: { tab: Tab; tenant: api.TenantOfMember }) {
@@ -50,6 +53,10 @@ function Content({ tab, tenant }: { tab: Tab; tenant: api.TenantOfMember }) {
       return <DisclosuresToTenant tenantId={tenantId} />;
     case 'erasures':
       return <Erasures tenantId={tenantId} />;
+    case 'credentials':
+      return <Credentials tenantId={tenantId} />;
+    case 'attestations':
+      return <Attestations tenantId={tenantId} />;
   }
 }
 
