@@ -291,7 +291,7 @@ export const TEXT = {
   },
 
   credentials: {
-    text: 'Each credential proves a version, or parts of it, to whoever receives it. The service keeps no copy.',
+    text: 'Each credential proves a version, or parts of it, to its receiver. The service keeps no copy.',
     caption: 'Issued credentials, newest first',
     id: 'Id',
     subject: 'Subject and version',
