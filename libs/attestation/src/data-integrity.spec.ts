@@ -1,6 +1,6 @@
 import { canonicalize } from '@iss/domain';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { controlledIdentifierOf, proofOf } from '.';
+import { controlledIdentifierOf, createIssuingKey, proofOf } from '.';
 
 const CONTEXT = ['https://www.w3.org/ns/credentials/v2', 'https://www.w3.org/ns/credentials/examples/v2'];
 const MULTIKEY = 'z6MkrJVnaZkeFzdQyMZu1cgjg7k1pZZ6pvBQ7XJPt4swbTQ2';
@@ -49,4 +49,9 @@ it('publishes the public key of the vector as a multikey', () => {
     verificationMethod: [{ id: `${id}#${MULTIKEY}`, controller: id, publicKeyMultibase: MULTIKEY }],
     assertionMethod: [`${id}#${MULTIKEY}`],
   });
+});
+
+it('creates no key whose kid looks like an option of a command', async () => {
+  const keys = await Promise.all(Array.from({ length: 200 }, createIssuingKey));
+  expect(keys.filter(({ kid }) => kid.startsWith('-'))).toEqual([]);
 });

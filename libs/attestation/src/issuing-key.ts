@@ -14,9 +14,11 @@ export interface IssuingKey {
 
 type PublicKey = Pick<IssuingKey, 'kid' | 'publicKey'>;
 
+/** Creates a key. Its kid never begins with a dash, which commands would read as an option. */
 export async function createIssuingKey(): Promise<IssuingKey> {
   const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  return { kid: await calculateJwkThumbprint(bareJwk(x)), publicKey: x, privateKey: d };
+  const kid = await calculateJwkThumbprint(bareJwk(x));
+  return kid.startsWith('-') ? createIssuingKey() : { kid, publicKey: x, privateKey: d };
 }
 
 /** Returns the JWK that verifies what a key signed. */
