@@ -85,7 +85,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     },
     revoke: { summary: 'Revoke a grant.', example: 'iss revoke 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10' },
   }),
-  ...commandsOf('Sharing', () => import('./commands/credentials.ts'), {
+  ...commandsOf('Sharing', () => import('./commands/credentials/issued.ts'), {
     'credential issue': {
       summary: 'Issue a credential of a version.',
       example: 'iss credential issue harbour@2 --path /attributes/legal',
@@ -128,7 +128,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       example: 'iss requests cancel 5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10',
     },
   }),
-  ...commandsOf('Evidence', () => import('./commands/attestations.ts'), {
+  ...commandsOf('Evidence', () => import('./commands/credentials/attestations.ts'), {
     attestations: { summary: 'List the credentials that your tenant uses as evidence.', example: 'iss attestations' },
     'attestations add': {
       summary: 'Verify a credential and add it as evidence.',

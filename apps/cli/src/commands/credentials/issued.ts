@@ -1,10 +1,10 @@
 import type { api } from '@identity-state/client';
 import { CREDENTIAL_FORMATS, isJsonObject, parseJson } from '@iss/domain';
-import { UsageError } from '../command';
-import { wholeNumber } from '../define';
-import { readWhole } from '../files';
-import { defineCall, defineList, listing } from '../service/define';
-import { VERSIONED_SUBJECT } from '../service/subject-name';
+import { UsageError } from '../../command';
+import { wholeNumber } from '../../define';
+import { readWhole } from '../../files';
+import { defineCall, defineList, listing } from '../../service/define';
+import { VERSIONED_SUBJECT } from '../../service/subject-name';
 
 const LIST = '/v1/tenants/{tenant_id}/credentials';
 const ONE = `${LIST}/{credential_id}` as const;

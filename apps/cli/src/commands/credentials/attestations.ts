@@ -1,8 +1,8 @@
 import { parseJsonText } from '@iss/domain/pure';
-import { UsageError } from '../command';
-import { wholeNumber } from '../define';
-import { readWhole } from '../files';
-import { defineCall, defineList, listing } from '../service/define';
+import { UsageError } from '../../command';
+import { wholeNumber } from '../../define';
+import { readWhole } from '../../files';
+import { defineCall, defineList, listing } from '../../service/define';
 
 /** The limit of a file in bytes, which is above the limit of the service. */
 const MAX_FILE = 1_000_000;
