@@ -17,7 +17,7 @@ export type { HistoryOptions } from './history.ts';
 export { IdentityState, type IdentityStateOptions, type RawRequest } from './identity-state.ts';
 export { type AccessibleFilter, type SubjectFilter, Tenant } from './tenant.ts';
 export { type ChangesOptions, momentOfChange } from './versions/changes.ts';
-export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './import.ts';
+export type { ImportOptions, ImportProgress, ImportRecord, ImportReport, Refusal } from './versions/import.ts';
 export {
   type CreatedSubscription,
   type DeliveryFilter,

@@ -5,7 +5,7 @@ import { parseAnswer } from './http/answer.ts';
 import { requireSays } from './http/call.ts';
 import type { Filter } from './http/operation.ts';
 import { type CallOptions, pathOf, type Transport } from './http/transport.ts';
-import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './import.ts';
+import { type ImportOptions, type ImportRecord, type ImportReport, importRecords } from './versions/import.ts';
 import { jsonOf } from './json.ts';
 import { readSnapshot, type ReadOptions } from './versions/read.ts';
 import { Grants, Membership, PendingGrants, type RefreshRequestFilter, Resource, Webhooks } from './resources.ts';

@@ -1,13 +1,13 @@
 import { canonicalize } from '@iss/domain/pure';
 import { CLOCK_SKEW_MS } from '@iss/proof';
-import { ApiError, ConnectionError, VerificationError } from './errors.ts';
-import type * as api from './generated/types.ts';
-import { boundedWait, decode } from './http/answer.ts';
-import { notOfThisApi, requireLike, type Shape } from './http/shape.ts';
-import { type CallOptions, isPassing, type Transport } from './http/transport.ts';
-import { jsonOf } from './json.ts';
-import { IMPORT_CHARACTERS, IMPORT_LINES, MAX_REFUSALS_KEPT, STREAM_IDLE_MS } from './limits.ts';
-import { hashText } from './verify/hash.ts';
+import { ApiError, ConnectionError, VerificationError } from '../errors.ts';
+import type * as api from '../generated/types.ts';
+import { boundedWait, decode } from '../http/answer.ts';
+import { notOfThisApi, requireLike, type Shape } from '../http/shape.ts';
+import { type CallOptions, isPassing, type Transport } from '../http/transport.ts';
+import { jsonOf } from '../json.ts';
+import { IMPORT_CHARACTERS, IMPORT_LINES, MAX_REFUSALS_KEPT, STREAM_IDLE_MS } from '../limits.ts';
+import { hashText } from '../verify/hash.ts';
 
 /** An envelope, or its JSON text, such as a line of a file. */
 export type ImportRecord = api.Envelope | string;
