@@ -27,10 +27,10 @@ export const isPart = (name: string): name is Part => Object.hasOwn(PARTS, name)
 export const ALL_PARTS: readonly Part[] = Object.keys(PARTS).filter(isPart);
 
 /**
- * Parts that a quick run omits. Two have no targets, tricks compares many pairs, the small tables of a quick run show no growth, and hostile requests take
- * seconds each; `npm run test:all` sends those too.
+ * Parts that a quick run omits. Two have no targets, tricks compares many pairs, the small tables of a quick run show no growth, the archive needs a long
+ * history in two databases, and hostile requests take seconds each; `npm run test:all` sends those too.
  */
-const FULL_ONLY: readonly Part[] = ['profile', 'scale', 'growth', 'tricks', 'hostile'];
+const FULL_ONLY: readonly Part[] = ['profile', 'scale', 'growth', 'archive', 'tricks', 'hostile'];
 export const QUICK_PARTS = ALL_PARTS.filter((part) => !FULL_ONLY.includes(part));
 
 export const measurePart = (part: Part, bench: Bench): Promise<Outcome> => PARTS[part](bench);
