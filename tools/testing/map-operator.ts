@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { canonicalize } from '@iss/domain';
+import { canonicalize, LOG_ENTRY_VERSION } from '@iss/domain';
 import {
+  formatLookUp,
   formatMapProof,
   formatMapRootEntry,
   formatVrfPublicKey,
   keyOfOutput,
   ladderNumbers,
+  type LookUp,
   type MapLeaf,
   type MapProofJson,
   rootOfSorted,
@@ -66,6 +68,13 @@ export async function mapOperator(origin = ORIGIN) {
     return key;
   };
 
+  const lookUp = ({ leaves, indexes }: Published, stream: string, number: number, provedOrigin = origin): LookUp => {
+    const { proof: vrfProof, output } = prove(stream, number, provedOrigin);
+    const { leaf, levels } = pathInSorted(leaves, keyOfOutput(output));
+    const logIndexes = indexes.get(`${stream}\n${number}`) ?? [];
+    return { number, vrfProof, logIndexes, levels, other: logIndexes.length > 0 ? null : leaf };
+  };
+
   return {
     entries,
     vrfKey: formatVrfPublicKey(vrf.publicKey),
@@ -77,6 +86,12 @@ export async function mapOperator(origin = ORIGIN) {
       const entry = canonicalize({ entry_version: KEYED_ENTRY_VERSION, salt: 's', tenant_id: 'acme', ...body });
       const own = places.map(([stream, number]) => encodeBase64Url(keyOf(stream, number)));
       return entries.push({ entry, keys: ownKeys ?? own, places }) - 1;
+    },
+
+    /** Adds an entry of the earlier format. Its keys, which a later entry names, are those of these numbers. */
+    addOld(body: object, places: OperatorEntry['places']): number {
+      const entry = canonicalize({ entry_version: LOG_ENTRY_VERSION, salt: 's', tenant_id: 'acme', ...body });
+      return entries.push({ entry, keys: null, places }) - 1;
     },
 
     /** Adds a leaf of this text. Its keys, which the text itself or a later one names, are those of these numbers. */
@@ -107,15 +122,13 @@ export async function mapOperator(origin = ORIGIN) {
 
     policyOf: ({ log }: Published) => `log ${log.vkey}\n${seen.line}\nquorum witness.example/w\n`,
 
+    /** Looks up a number, as answers have it. */
+    lookUp: (published: Published, stream: string, number: number) => formatLookUp(lookUp(published, stream, number)),
+
     /** Proves that `newest` is the newest number, whether or not that is true. */
     async proof(published: Published, stream: string, newest: number, provedOrigin = origin): Promise<MapProofJson> {
-      const { log, size, note, rootEntry, leaves, indexes } = published;
-      const lookUps = ladderNumbers(newest).map((number) => {
-        const { proof: vrfProof, output } = prove(stream, number, provedOrigin);
-        const { leaf, levels } = pathInSorted(leaves, keyOfOutput(output));
-        const logIndexes = indexes.get(`${stream}\n${number}`) ?? [];
-        return { number, vrfProof, logIndexes, levels, other: logIndexes.length > 0 ? null : leaf };
-      });
+      const { log, size, note, rootEntry } = published;
+      const lookUps = ladderNumbers(newest).map((number) => lookUp(published, stream, number, provedOrigin));
       const inclusion = (await log.inclusion(size - 1)).map((hash) => decodeHash(hash, 'hash'));
       const mapRoot = { logIndex: size - 1, entry: rootEntry, inclusion };
       return formatMapProof({ checkpoint: note, mapRoot, lookUps });

@@ -129,6 +129,80 @@ it('proves which streams of a subject and a tenant have ended', async () => {
   expect(await verify(revoked)).toMatchObject({ kind: 'grant_state', state: 'revoked' });
 });
 
+it('proves the list of who read a subject, and the audit trail, to be complete', async () => {
+  await sql.query(`UPDATE memberships SET allow_counterparty_access = true WHERE tenant_id = 'bank'`);
+  const other = `other-${randomUUID()}`;
+  for (const id of [subjectId, other]) {
+    const named = { subject_type: KIND, subject_id: id };
+    const sent = envelope({ snapshot_version: 1, subject: named });
+    await gateway.as('alice', 'post', `${TENANT}/entity-states`).send(sent).expect(201);
+    const grant = { grantee_tenant_id: 'bank', ...named, scopes: ['read_latest'] };
+    await gateway.as('alice', 'post', `${TENANT}/grants`).send(grant).expect(201);
+  }
+  await publish();
+  const known = subject('/v1/tenants/bank');
+  // One entry has two records of the subject and one of another one.
+  await get(known.replace(subjectId, other) + '/snapshots/latest', 'bob').expect(200);
+  await get(`${known}/snapshots/latest`, 'bob').expect(200);
+  await get(`${known}/latest-proof`, 'bob').expect(200);
+  await publish();
+  await gateway
+    .as('alice', 'post', `${TENANT}/entity-states`)
+    .send(envelope({ snapshot_version: 2, subject: { subject_type: KIND, subject_id: subjectId } }))
+    .expect(201);
+  await get(`${known}/snapshots/latest`, 'bob').expect(200);
+  await publish();
+
+  const path = `${subject()}/absence-proof?stream=r&records_from=`;
+  const { body } = await get(`${path}1`).expect(200);
+  const { items } = (await get(`${subject()}/disclosures`).expect(200)).body;
+  const shown = { subject_id: subjectId, principal_id: items[0].principal_id, grantee_tenant_id: 'bank' };
+  expect(await verify(body)).toMatchObject({
+    number: items.length + 1,
+    records: [
+      { ...shown, number: 1, via: 'snapshot', to_version: 1 },
+      { ...shown, number: 2, via: 'proof', to_version: 1 },
+      { ...shown, number: 3, via: 'snapshot', to_version: 2 },
+    ],
+  });
+  // An answer has whole entries.
+  expect((await get(`${path}2`).expect(200)).body).toEqual(body);
+  const last = (await get(`${path}3`).expect(200)).body;
+  expect(await verify(last)).toMatchObject({ records: [{ number: 3 }] });
+  expect(await verify((await get(`${path}4`).expect(200)).body)).toMatchObject({ records: [] });
+  await get(`${path}1`, 'bob').expect(403);
+
+  const trail = async (from: number) =>
+    (await get(`${TENANT}/absence-proof?stream=d&records_from=${from}`).expect(200)).body;
+  const records: unknown[] = [];
+  for (let from = 1, count = 1; from <= count; from = records.length + 1) {
+    const answer = await trail(from);
+    count = answer.number - 1;
+    records.push(...((await verify(answer))['records'] as unknown[]));
+  }
+  const { rows } = await sql.query(
+    `SELECT audit_id::int, action FROM audit_records WHERE tenant_id = 'acme' ORDER BY audit_id`,
+  );
+  expect(records).toHaveLength(rows.length);
+  expect(records).toEqual(expect.arrayContaining(rows.map((row) => expect.objectContaining(row))));
+
+  for (const stream of ['v', 'a', 'p']) {
+    const { error } = (await get(`${subject()}/absence-proof?stream=${stream}&records_from=1`).expect(400)).body;
+    expect(error).toMatchObject({ details: [{ path: '/query/records_from', code: 'invalid_value' }] });
+  }
+  await get(`${TENANT}/absence-proof?stream=o&records_from=1`).expect(400);
+
+  // A superuser changes or deletes a record: the service then shows an entry that is not the one in the log.
+  for (const forged of [
+    `UPDATE disclosures SET principal_id = 'oidc:p#nobody' WHERE to_version = 1 AND via = 'proof'`,
+    `DELETE FROM disclosures WHERE via = 'proof'`,
+  ]) {
+    await sql.query(forged);
+    const { body: wrong } = await get(`${path}1`).expect(200);
+    await expect(verify(wrong)).rejects.toMatchObject({ failure: expect.stringMatching(/^(not_in_log|gap)$/) });
+  }
+});
+
 it('proves the published map while newer rows are written', async () => {
   await write(1);
   const size = await publish();

@@ -26,6 +26,7 @@ describe('iss proof', () => {
     ['--absence versions individual/jane', '/v1/tenants/agency/subjects/individual/jane/absence-proof', '&stream=v'],
     ['--absence grants harbour', `${SUBJECT}/absence-proof`, '&stream=p'],
     ['--absence audit', '/v1/tenants/agency/absence-proof', '&stream=d'],
+    ['--absence disclosures harbour --records-from 7', `${SUBJECT}/absence-proof`, '&stream=r&records_from=7'],
     ['--absence received-general-grants', '/v1/tenants/agency/absence-proof', '&stream=p'],
     ['--state g1', '/v1/tenants/agency/grants/g1/state-proof', ''],
   ])('prints the proof: %s', async (words, path, query) => {

@@ -82,6 +82,8 @@ it('proves newest versions, absences, grants and bundles', async () => {
   const { grant_id: grantId } = await subject.share({ grantee_tenant_id: 'bank', scopes: ['read_latest'] });
   expect(await bank.grantState(grantId)).toMatchObject({ state: 'live', number: 1 });
   await run('bob', 'bank', `proof --state ${grantId}`, 'live');
+  await product.query(`UPDATE memberships SET allow_counterparty_access = true WHERE tenant_id = 'bank'`);
+  await bank.organization('harbour').latest();
   await acme.grants.revoke(grantId);
   expect(await acme.grantState(grantId)).toMatchObject({ state: 'revoked', number: 2 });
   expect(await bank.organization('harbour').absence('p')).toMatchObject({ number: 2 });
@@ -93,6 +95,13 @@ it('proves newest versions, absences, grants and bundles', async () => {
     none: ['bob', 'bank', 'proof quarry --absence grants', /Proved +no grant to bank among/],
     versions: ['alice', 'acme', 'proof harbour --absence versions', /Proved +3 × version, and no more/],
     owners: ['alice', 'acme', 'proof --absence owners', /Proved +1 × change of owner/],
+    readers: [
+      'alice',
+      'acme',
+      'proof harbour --absence disclosures --records-from 1',
+      /Record 1 +\S+: versions 3 to 3 to \S+ of bank, by snapshot/,
+    ],
+    trail: ['alice', 'acme', 'proof --absence audit --records-from 1', /Record 1 +\S+: tenant\.\w+ by /],
     state: ['alice', 'acme', `proof --state ${grantId}`, /State +revoked, the newest among/],
     bundle: ['alice', 'acme', 'export harbour --proofs', /Newest +version 3 among the first \d+ entries/],
     entry: ['alice', 'acme', 'proof harbour@2', /snapshot_version +2/],

@@ -24,6 +24,8 @@ it.each([
   ['proof --latest', /^Name the SUBJECT/],
   ['proof harbour@1 --latest', /Remove @VERSION/],
   ['proof harbour --absence audit', /not about a subject/],
+  ['proof harbour --absence grants --records-from 1', /needs --absence disclosures or --absence audit/],
+  ['proof --absence audit --records-from 0', /whole number from 1 to/],
   ['proof harbour --absence all', /^--absence takes one of versions/],
   ['proof harbour --latest --absence grants', /exclude each other/],
   ['proof harbour --latest --policy policy', /Pass --policy to iss verify/],

@@ -10,6 +10,9 @@ export const MAX_NUMBER = 2 ** 31;
 /** Look-ups of one proof. A ladder to the largest number has fewer. */
 export const MAX_LOOK_UPS = 64;
 
+/** Look-ups of the records that one answer shows. */
+export const MAX_RECORD_LOOK_UPS = 1_024;
+
 /** Log indexes of one key. Honest logs have one. */
 export const MAX_LOG_INDEXES = 16;
 

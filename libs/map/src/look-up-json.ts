@@ -1,6 +1,13 @@
 import { decodeBase64, decodeHash, encodeBase64 } from '@iss/tlog';
 import { MapError } from './errors';
-import { MAX_CHECKPOINT_LENGTH, MAX_LOG_INDEXES, MAX_LOOK_UPS, MAX_NUMBER, MAX_PATH_LEVELS } from './limits';
+import {
+  MAX_CHECKPOINT_LENGTH,
+  MAX_LOG_INDEXES,
+  MAX_LOOK_UPS,
+  MAX_NUMBER,
+  MAX_PATH_LEVELS,
+  MAX_RECORD_LOOK_UPS,
+} from './limits';
 import type { LookUp, MapProof } from './look-up';
 import { formatLevels, parseLevels } from './tree/path';
 import { VRF_PROOF_SIZE } from './vrf/vrf';
@@ -30,13 +37,18 @@ export function formatMapProof({ checkpoint, mapRoot, lookUps }: MapProof): MapP
   return {
     checkpoint,
     map_root: { log_index: logIndex, entry, inclusion: inclusion.map(encodeBase64) },
-    look_ups: lookUps.map(({ number, vrfProof, logIndexes, levels, other }) => ({
-      number,
-      vrf_proof: encodeBase64(vrfProof),
-      log_indexes: logIndexes,
-      path: encodeBase64(formatLevels(levels)),
-      other: other === null ? null : { key: encodeBase64(other.key), value: encodeBase64(other.value) },
-    })),
+    look_ups: lookUps.map(formatLookUp),
+  };
+}
+
+/** Writes a look-up as JSON. */
+export function formatLookUp({ number, vrfProof, logIndexes, levels, other }: LookUp): LookUpJson {
+  return {
+    number,
+    vrf_proof: encodeBase64(vrfProof),
+    log_indexes: logIndexes,
+    path: encodeBase64(formatLevels(levels)),
+    other: other === null ? null : { key: encodeBase64(other.key), value: encodeBase64(other.value) },
   };
 }
 
@@ -59,6 +71,15 @@ export function parseMapProof(json: unknown): MapProof {
     },
     lookUps: list(proof.look_ups, 'look_ups', MAX_LOOK_UPS).map(parseLookUp),
   };
+}
+
+/**
+ * Parses the look-ups of records.
+ *
+ * @throws MapError or TlogError `malformed`, naming the member
+ */
+export function parseRecordLookUps(json: unknown): LookUp[] {
+  return list(json, 'look_ups', MAX_RECORD_LOOK_UPS).map(parseLookUp);
 }
 
 function parseLookUp(json: unknown): LookUp {

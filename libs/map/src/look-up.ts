@@ -34,10 +34,16 @@ export interface MapTrust {
   readonly tree: TreeHead;
 }
 
+/** The key of a number, and the log index of its entry. */
+export interface NumberInLog {
+  readonly key: Uint8Array;
+  readonly logIndex: number;
+}
+
 /** The newest number of a stream, its key, and the log index of its entry. The number 0 without a head says that the stream is empty. */
 export interface Newest {
   readonly number: number;
-  readonly head: { readonly key: Uint8Array; readonly logIndex: number } | null;
+  readonly head: NumberInLog | null;
 }
 
 /**
@@ -88,15 +94,12 @@ export function verifyNewest(trust: MapTrust, stream: string, proof: MapProof, a
     );
   }
   const root = verifyMapRoot(trust.tree, proof);
-  const heads = new Map<number, { key: Uint8Array; logIndex: number }>();
+  const heads = new Map<number, NumberInLog>();
   const rungs = proof.lookUps.map((lookUp) => {
-    const key = verifyLookUp(trust, root, stream, lookUp);
-    const [first, second] = lookUp.logIndexes;
-    if (second !== undefined) {
-      throw new MapError('doubled', `Number ${lookUp.number} is in two log entries, ${first} and ${second}.`);
-    }
-    if (first !== undefined) heads.set(lookUp.number, { key, logIndex: first });
-    return { number: lookUp.number, isPresent: first !== undefined && first < asOfSize };
+    const { number } = lookUp;
+    const found = numberInLog(trust, root, stream, lookUp);
+    if (found !== null) heads.set(number, found);
+    return { number, isPresent: found !== null && found.logIndex < asOfSize };
   });
   // An imported version may be logged before its previous one. That hides nothing at the whole size, but "n was the newest" does
   // not follow for an older one.
@@ -105,6 +108,33 @@ export function verifyNewest(trust: MapTrust, stream: string, proof: MapProof, a
   }
   const number = newestOfLadder(rungs);
   return { number, head: heads.get(number) ?? null };
+}
+
+/** Verifies one look-up. Returns null for an absent number. @throws MapError `doubled` for a number in two entries */
+function numberInLog(trust: MapTrust, root: Uint8Array, stream: string, lookUp: LookUp): NumberInLog | null {
+  const key = verifyLookUp(trust, root, stream, lookUp);
+  const [first, second] = lookUp.logIndexes;
+  if (second === undefined) return first === undefined ? null : { key, logIndex: first };
+  throw new MapError('doubled', `Number ${lookUp.number} is in two log entries, ${first} and ${second}.`);
+}
+
+/**
+ * Verifies that the map has these numbers of a stream, each in one entry. Returns their places, in their order.
+ *
+ * @throws MapError, or TlogError if the inclusion proof of the root does not hold
+ */
+export function verifyNumbers(
+  trust: MapTrust,
+  stream: string,
+  proof: Pick<MapProof, 'mapRoot'>,
+  lookUps: readonly LookUp[],
+): NumberInLog[] {
+  const root = verifyMapRoot(trust.tree, proof);
+  return lookUps.map((lookUp) => {
+    const found = numberInLog(trust, root, stream, lookUp);
+    if (found !== null) return found;
+    throw new MapError('path_refused', `Number ${lookUp.number} is not in the map.`);
+  });
 }
 
 /**

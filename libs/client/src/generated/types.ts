@@ -13,6 +13,38 @@ export type AbsenceProof = {
   stream: 'v' | 'a' | 'p' | 'r';
   /** The first number that the stream does not have. */
   number: number;
+  /** The proved records of the stream, if `records_from` asked for them. */
+  records?: {
+    /** One for each number. The records of an entry have successive numbers. */
+    look_ups: Array<{
+      /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
+      number: number;
+      /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
+      vrf_proof: string;
+      /** The entries that carry the key; empty if it is not in the map. */
+      log_indexes: Array<number>;
+      /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
+      path: string;
+      /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
+      other: {
+        /** Its key: 32 bytes. */
+        key: string;
+        /** The RFC 6962 root of the list of its log indexes. */
+        value: string;
+      } | null;
+    }>;
+    /** The entries that the look-ups lead to, with all their records. */
+    entries: Array<{
+      /** The index of the entry in the log, from 0. */
+      log_index: number;
+      /** The entry as it was hashed: RFC 8785 text. */
+      entry: string;
+      /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+      keys: Array<string> | null;
+      /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
+      inclusion: Array<string>;
+    }>;
+  };
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
@@ -2466,6 +2498,38 @@ export type TenantAbsenceProof = {
   stream: 'd' | 'o' | 'p' | 'w';
   /** The first number that the stream does not have. */
   number: number;
+  /** The proved records of the stream, if `records_from` asked for them. */
+  records?: {
+    /** One for each number. The records of an entry have successive numbers. */
+    look_ups: Array<{
+      /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
+      number: number;
+      /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
+      vrf_proof: string;
+      /** The entries that carry the key; empty if it is not in the map. */
+      log_indexes: Array<number>;
+      /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
+      path: string;
+      /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
+      other: {
+        /** Its key: 32 bytes. */
+        key: string;
+        /** The RFC 6962 root of the list of its log indexes. */
+        value: string;
+      } | null;
+    }>;
+    /** The entries that the look-ups lead to, with all their records. */
+    entries: Array<{
+      /** The index of the entry in the log, from 0. */
+      log_index: number;
+      /** The entry as it was hashed: RFC 8785 text. */
+      entry: string;
+      /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+      keys: Array<string> | null;
+      /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
+      inclusion: Array<string>;
+    }>;
+  };
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
@@ -3300,6 +3364,8 @@ export type Operations = {
       query: {
         /** `v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the subject to the tenant in the path. They do not tell whether the subject exists. `r`: disclosures (for the owner). */
         stream: 'v' | 'a' | 'p' | 'r';
+        /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
+        records_from?: number;
         /** Seconds to wait for a fact that is not in the published log yet. */
         wait?: string;
       };
@@ -3309,6 +3375,8 @@ export type Operations = {
       query: {
         /** `d`: audit records (tenant_admin). `o`: owners (tenant_reader). `p`: grants to the tenant on all subjects of an owner (tenant_reader). `w`: grants of the tenant on all its subjects (tenant_admin). */
         stream: 'd' | 'o' | 'p' | 'w';
+        /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
+        records_from?: number;
         /** Seconds to wait for a fact that is not in the published log yet. */
         wait?: string;
       };

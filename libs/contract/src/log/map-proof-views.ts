@@ -49,12 +49,20 @@ const subject = {
 };
 const place = count.described('The index of the entry in the log, from 0.');
 
+const LoggedHead = part({ log_index: place, entry, keys: entryKeys, inclusion });
+
+const RecordsView = part({
+  look_ups: listOf(LookUpView).described('One for each number. The records of an entry have successive numbers.'),
+  entries: listOf(LoggedHead).described('The entries that the look-ups lead to, with all their records.'),
+});
+const records = RecordsView.optional().described('The proved records of the stream, if `records_from` asked for them.');
+
 /** The proof that a version is the newest one. */
 export const LatestProofView = view('LatestProof', {
   ...subject,
   snapshot_version: version.described('The newest version among the first `as_of_size` entries of the log.'),
   as_of_size: count.described('The number of entries of the log among which it is the newest.'),
-  head: part({ log_index: place, entry, keys: entryKeys, inclusion }).described('The entry of that version.'),
+  head: LoggedHead.described('The entry of that version.'),
   map,
 });
 export type LatestProofView = ViewOf<typeof LatestProofView>;
@@ -67,6 +75,7 @@ export const AbsenceProofView = view('AbsenceProof', {
   ...subject,
   stream: oneOf(ABSENCE_STREAMS).described('The letter of the stream.'),
   number,
+  records,
   map,
 });
 export type AbsenceProofView = ViewOf<typeof AbsenceProofView>;
@@ -76,6 +85,7 @@ export const TenantAbsenceProofView = view('TenantAbsenceProof', {
   tenant_id: text.described('The tenant in the path.'),
   stream: oneOf(TENANT_ABSENCE_STREAMS).described('The letter of the stream.'),
   number,
+  records,
   map,
 });
 export type TenantAbsenceProofView = ViewOf<typeof TenantAbsenceProofView>;

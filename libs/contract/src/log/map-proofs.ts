@@ -1,5 +1,5 @@
 import { RULES } from '@iss/domain';
-import { logWait, oneOf, positive } from '../describe/fields';
+import { logWait, oneOf, positive, wholeFrom } from '../describe/fields';
 import { answer, operations } from '../describe/operation';
 import { query, type SentOf } from '../describe/shape';
 import { ABSENCE_EXAMPLE, GRANT_STATE_EXAMPLE, LATEST_EXAMPLE, TENANT_ABSENCE_EXAMPLE } from './map-examples';
@@ -11,6 +11,13 @@ import {
   TENANT_ABSENCE_STREAMS,
   TenantAbsenceProofView,
 } from './map-proof-views';
+
+const recordsFrom = wholeFrom(0, 2_147_483_647, 0)
+  .optional()
+  .described(
+    'For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the ' +
+      'last one that was shown. 0: no records.',
+  );
 
 const wait = logWait.described('Seconds to wait for a fact that is not in the published log yet.');
 
@@ -31,6 +38,7 @@ export const AbsenceQuery = query({
       '`v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the ' +
         'subject to the tenant in the path. They do not tell whether the subject exists. `r`: disclosures (for the owner).',
     ),
+  records_from: recordsFrom,
   wait,
 });
 export type AbsenceQuery = SentOf<typeof AbsenceQuery>;
@@ -42,6 +50,7 @@ export const TenantAbsenceQuery = query({
       '`d`: audit records (tenant_admin). `o`: owners (tenant_reader). `p`: grants to the tenant on all subjects of an owner ' +
         '(tenant_reader). `w`: grants of the tenant on all its subjects (tenant_admin).',
     ),
+  records_from: recordsFrom,
   wait,
 });
 export type TenantAbsenceQuery = SentOf<typeof TenantAbsenceQuery>;

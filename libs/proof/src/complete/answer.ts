@@ -7,6 +7,7 @@ import { leafOf, type LoggedText } from '../leaf';
 import type { Members } from '../members';
 import { type Proved, shownCheckpoint } from '../report';
 import { type MapTrust, proveNewest, type ProvedNewest } from './newest';
+import { proveRecords, recordKindOf } from './records';
 import { streamOf } from './streams';
 
 /** Maps the member by which an answer is recognized to the function that verifies the answer. */
@@ -84,12 +85,32 @@ async function verifyAbsence(answer: Members, trust: MapTrust): Promise<Proved> 
     throw new VerificationError('not_newest', `The proof is not of the absence of ${number}: ${found}.`);
   }
   const count = newest.number === 0 ? `no ${what}` : `${newest.number} × ${what}, and no more`;
+  const records = answer.has('records') ? verifyRecords(answer, newest) : NO_RECORDS;
   return {
     verified: newest.verified,
     isNewest: true,
-    notProved,
-    shown: [holder, ['Proved', `${count} ${amongText(newest)}`]],
-    json: { kind: 'absence', ...of, stream: answer.text('stream'), number },
+    notProved: [...notProved, ...records.notProved],
+    shown: [holder, ['Proved', `${count} ${amongText(newest)}`], ...records.shown],
+    json: { kind: 'absence', ...of, stream: answer.text('stream'), number, ...records.json },
+  };
+}
+
+const NO_RECORDS = { shown: [], notProved: [], json: {} };
+
+function verifyRecords(answer: Members, newest: ProvedNewest): Required<Pick<Proved, 'shown' | 'notProved' | 'json'>> {
+  const kind = recordKindOf(answer);
+  const records = proveRecords(answer.object('records'), answer.text('tenant_id'), kind, newest);
+  const [first, last] = [records[0]?.number ?? 1, records.at(-1)?.number ?? 0];
+  const others = [
+    [1, first - 1],
+    [last + 1, newest.number],
+  ].filter(([from = 0, to = 0]) => from <= to);
+  return {
+    shown: records.map(({ number, record }) => [`Record ${number}`, kind.tell(record)]),
+    notProved: others.map(([from, to]) => `The records ${from} to ${to}. Request them with records_from=${from}.`),
+    json: {
+      records: records.map(({ number, logIndex, record }) => ({ number, log_index: logIndex, ...record })),
+    },
   };
 }
 

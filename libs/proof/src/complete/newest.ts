@@ -1,5 +1,15 @@
 import type { JsonValue } from '@iss/domain/pure';
-import { MapError, type MapErrorCode, parseMapProof, parseVrfPublicKey, verifyNewest, type VrfGroup } from '@iss/map';
+import {
+  MapError,
+  type MapErrorCode,
+  type NumberInLog,
+  parseMapProof,
+  parseRecordLookUps,
+  parseVrfPublicKey,
+  verifyNewest,
+  verifyNumbers,
+  type VrfGroup,
+} from '@iss/map';
 import { nobleGroup } from '@iss/map/noble';
 import { encodeBase64Url, type Policy, type VerifiedCheckpoint } from '@iss/tlog';
 import { judged, UnreadableError, VerificationError, type VerificationFailure } from '../errors';
@@ -17,17 +27,22 @@ export interface MapTrust {
   readonly now?: number | undefined;
 }
 
+/** The place of a proved number. */
+export interface ProvedPlace {
+  readonly logIndex: number;
+  /** The key of the number, in base64url. */
+  readonly key: string;
+}
+
 /** The proved newest number of a stream. */
 export interface ProvedNewest {
   readonly verified: VerifiedCheckpoint;
   /** 0 if the stream is empty. */
   readonly number: number;
   /** Null if the stream is empty. */
-  readonly head: {
-    readonly logIndex: number;
-    /** The key of the number, in base64url. */
-    readonly key: string;
-  } | null;
+  readonly head: ProvedPlace | null;
+  /** Proves further numbers of the stream by their look-ups. @throws VerificationError */
+  readonly placesOf: (lookUps: JsonValue) => readonly (ProvedPlace & { readonly number: number })[];
 }
 
 /**
@@ -48,11 +63,24 @@ export async function proveNewest(
   const { checkpoint } = verified;
   const publicKey = publicKeyOf(vrfKey);
   const { origin } = checkpoint;
-  return mapJudged(`The map of ${checkpoint.size} entries`, () => {
-    const trust = { group, publicKey, origin, tree: checkpoint };
-    const { number, head } = verifyNewest(trust, stream, proof, asOfSize);
-    return { verified, number, head: head && { logIndex: head.logIndex, key: encodeBase64Url(head.key) } };
-  });
+  const where = `The map of ${checkpoint.size} entries`;
+  const trust = { group, publicKey, origin, tree: checkpoint };
+  const { number, head } = mapJudged(where, () => verifyNewest(trust, stream, proof, asOfSize));
+  return {
+    verified,
+    number,
+    head: head && placeOf(head),
+    placesOf: (json) =>
+      mapJudged(where, () => {
+        const lookUps = parseRecordLookUps(json);
+        const found = verifyNumbers(trust, stream, proof, lookUps);
+        return found.map((one, at) => ({ ...placeOf(one), number: lookUps[at]?.number ?? 0 }));
+      }),
+  };
+}
+
+function placeOf({ logIndex, key }: NumberInLog): ProvedPlace {
+  return { logIndex, key: encodeBase64Url(key) };
 }
 
 /** The last key. The same bytes are returned for it, because a table of multiples belongs to them. */

@@ -38,6 +38,7 @@ import { type KnownProof, type LoggedEntry, LogProofService } from '../log-proof
 import { LogTreeService, notLoggedYet } from '../log-tree.service';
 import { LogWaiting } from '../log-waiting';
 import { asOfRefused, PublishedMap, type ProvedNumber } from './published-map';
+import { type ProvedRecords, RecordProofs } from './record-proofs';
 
 type Caller = Actor & Asker;
 
@@ -63,6 +64,19 @@ interface LatestOptions {
 /** The newest state of a grant. */
 export interface GrantStateProof extends ProvedHead {
   readonly fact: GrantFact;
+}
+
+/** Options of a proof that a stream has no further number. */
+interface EndOptions {
+  /** The first record to prove, of a stream of records; 0 for none. */
+  readonly recordsFrom: number;
+  readonly waitSeconds: number;
+}
+
+/** The end of a stream, and its records if they were asked for. */
+export interface ProvedEnd {
+  readonly proved: ProvedNumber;
+  readonly records: ProvedRecords | null;
 }
 
 interface StreamOfSubject {
@@ -113,6 +127,7 @@ export class MapProofsService {
     private readonly streams: MapReadStore,
     private readonly access: ReadAccess,
     private readonly disclosures: Disclosures,
+    private readonly records: RecordProofs,
   ) {}
 
   /**
@@ -169,13 +184,11 @@ export class MapProofsService {
     return { ...(await this.headOf(entry, size, proved)), asOfSize: asOfSize ?? size, checkpoint: note };
   }
 
-  /** Proves that a stream of a subject has no further number. Throws `forbidden`, `not_found` without a map and `not_logged_yet`. */
-  async absence(
-    caller: Caller,
-    subject: SubjectRef,
-    stream: AbsenceStream,
-    waitSeconds: number,
-  ): Promise<ProvedNumber> {
+  /**
+   * Proves that a stream of a subject has no further number. Throws `forbidden`, `not_found` without a map, `not_logged_yet`, and
+   * `validation_error` for records of a stream that has none.
+   */
+  async absence(caller: Caller, subject: SubjectRef, stream: AbsenceStream, options: EndOptions): Promise<ProvedEnd> {
     const { nameOf, rule } = SUBJECT_STREAMS[stream];
     const name = nameOf(caller.tenantId, subject);
     let guess: number | null = null;
@@ -185,14 +198,14 @@ export class MapProofsService {
       requireAccess(facts, stream === 'v' && newest !== null ? RULES.submitLaterState : rule);
       if (stream === 'v') guess = newest ?? 0;
     }
-    return this.end(caller, name, guess, waitSeconds);
+    return this.end(caller, { name, guess, hasRecords: stream === 'r' }, options);
   }
 
   /** Proves that a stream of a tenant has no further number. Throws like {@link absence}. */
-  async tenantAbsence(caller: Caller, stream: TenantAbsenceStream, waitSeconds: number): Promise<ProvedNumber> {
+  async tenantAbsence(caller: Caller, stream: TenantAbsenceStream, options: EndOptions): Promise<ProvedEnd> {
     const { nameOf, rule } = TENANT_STREAMS[stream];
     requireAccess((await this.store.ofTenant(actorOf(caller))).facts, rule);
-    return this.end(caller, nameOf(caller.tenantId), null, waitSeconds);
+    return this.end(caller, { name: nameOf(caller.tenantId), guess: null, hasRecords: stream === 'd' }, options);
   }
 
   /** Proves the newest state of a grant to members of the grantor and of the grantee. Throws like {@link absence}. */
@@ -227,11 +240,19 @@ export class MapProofsService {
     );
   }
 
-  private async end(caller: Caller, stream: string, guess: number | null, waitSeconds: number): Promise<ProvedNumber> {
+  private async end(
+    caller: Caller,
+    { name: stream, guess, hasRecords }: { name: string; guess: number | null; hasRecords: boolean },
+    { recordsFrom: from, waitSeconds }: EndOptions,
+  ): Promise<ProvedEnd> {
+    if (from > 0 && !hasRecords) throw recordsRefused();
     const { startsAt } = await this.map.require();
     const find = () => Promise.resolve({ logIndex: startsAt });
     const { checkpoint } = await this.waiting.published(caller, find, waitSeconds);
-    return this.map.newest(caller, checkpoint, { stream, guess: guess ?? (await this.streams.lastNumber(stream)) });
+    const known = guess ?? (await this.streams.lastNumber(stream));
+    const proved = await this.map.newest(caller, checkpoint, { stream, guess: known });
+    if (from === 0) return { proved, records: null };
+    return { proved, records: await this.records.from(caller, checkpoint, stream, { from, count: proved.number }) };
   }
 
   /** Returns an entry as it was hashed. Equal salts mean the same entry. */
@@ -251,6 +272,13 @@ export class MapProofsService {
 
 function actorOf({ tenantId, principalId }: Caller): Actor {
   return { tenantId, principalId };
+}
+
+function recordsRefused(): DomainError {
+  const message = 'is only for the streams d and r, whose entries have records';
+  return new DomainError('validation_error', `records_from ${message}.`, [
+    { path: '/query/records_from', message, code: 'invalid_value' },
+  ]);
 }
 
 const NEWEST_FIRST: readonly GrantFact[] = GRANT_FACTS.toReversed();

@@ -117,6 +117,16 @@ export class PublishedMap {
     return proved;
   }
 
+  /** Looks up numbers of a stream, in their order. Throws like {@link newest}. */
+  async numbers(
+    asker: Asker,
+    checkpoint: LogCheckpoint,
+    stream: string,
+    numbers: readonly number[],
+  ): Promise<LookUp[]> {
+    return this.lookUp(asker, checkpoint.origin, await this.rootOf(checkpoint), stream, numbers);
+  }
+
   private async prove(
     asker: Asker,
     checkpoint: LogCheckpoint,

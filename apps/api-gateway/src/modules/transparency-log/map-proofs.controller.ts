@@ -1,5 +1,5 @@
 import { type Actor, type SubjectRef } from '@iss/domain';
-import { encodeBase64url } from '@iss/map';
+import { encodeBase64url, formatLookUp } from '@iss/map';
 import { encodeBase64 } from '@iss/tlog';
 import { Controller } from '@nestjs/common';
 import {
@@ -17,7 +17,7 @@ import { QueryOf } from '../../http/lists/query';
 import { ReaderParam } from '../../http/request/actor.decorator';
 import { SubjectParam, UuidParam } from '../../http/request/path-params';
 import type { KnownProof } from '../../log/log-proof.service';
-import { type LatestProof, MapProofsService, type ProvedHead } from '../../log/map/map-proofs.service';
+import { type LatestProof, MapProofsService, type ProvedEnd, type ProvedHead } from '../../log/map/map-proofs.service';
 import type { ProvedNumber } from '../../log/map/published-map';
 import type { Asker } from '../../runtime/asker';
 import { RecentProofs } from './recent-proofs';
@@ -54,19 +54,19 @@ export class MapProofsController {
   async getAbsenceProof(
     @ReaderParam() caller: Actor & Asker,
     @SubjectParam() subject: SubjectRef,
-    @QueryOf() { stream, wait = '0' }: AbsenceQuery,
+    @QueryOf() query: AbsenceQuery,
   ): Promise<JsonText> {
-    const proved = await this.proofs.absence(caller, subject, stream, Number(wait));
-    return withMap(proved, { tenant_id: caller.tenantId, ...shown(subject), stream, number: proved.number + 1 });
+    const end = await this.proofs.absence(caller, subject, query.stream, optionsOf(query));
+    return endOf(end, { tenant_id: caller.tenantId, ...shown(subject), stream: query.stream });
   }
 
   @Operation(MAP_PROOFS.getTenantAbsenceProof)
   async getTenantAbsenceProof(
     @ReaderParam() caller: Actor & Asker,
-    @QueryOf() { stream, wait = '0' }: TenantAbsenceQuery,
+    @QueryOf() query: TenantAbsenceQuery,
   ): Promise<JsonText> {
-    const proved = await this.proofs.tenantAbsence(caller, stream, Number(wait));
-    return withMap(proved, { tenant_id: caller.tenantId, stream, number: proved.number + 1 });
+    const end = await this.proofs.tenantAbsence(caller, query.stream, optionsOf(query));
+    return endOf(end, { tenant_id: caller.tenantId, stream: query.stream });
   }
 
   @Operation(MAP_PROOFS.getGrantStateProof)
@@ -85,7 +85,19 @@ function shown({ subjectType, subjectId }: SubjectRef) {
   return { subject_type: subjectType, subject_id: subjectId };
 }
 
-function headOf({ entry: { logIndex, text, keys }, inclusion }: ProvedHead) {
+function optionsOf({ records_from: from = '0', wait = '0' }: AbsenceQuery | TenantAbsenceQuery) {
+  return { recordsFrom: Number(from), waitSeconds: Number(wait) };
+}
+
+function endOf({ proved, records }: ProvedEnd, members: object): JsonText {
+  const shown = records && {
+    look_ups: records.lookUps.map(formatLookUp),
+    entries: records.entries.map(headOf),
+  };
+  return withMap(proved, { ...members, number: proved.number + 1, ...(shown && { records: shown }) });
+}
+
+function headOf({ entry: { logIndex, text, keys }, inclusion }: Pick<ProvedHead, 'entry' | 'inclusion'>) {
   return {
     log_index: logIndex,
     entry: text,

@@ -1,6 +1,6 @@
 import { fillPath } from '@identity-state/client';
 import { Failure, UsageError } from '../../command';
-import { defineCommand } from '../../define';
+import { defineCommand, wholeNumber } from '../../define';
 import { asCaller, CALLER_OPTIONS, type Caller, POLICY_OPTION } from '../../service/caller';
 import { type SubjectName, VERSIONED_SUBJECT } from '../../service/subject-name';
 
@@ -16,13 +16,18 @@ const OF_TENANT: Readonly<Record<string, string>> = {
   'general-grants': 'w',
 };
 
+/** The streams whose entries have records. */
+const OF_RECORDS = ['disclosures', 'audit'];
+const MAX_RECORD = 2_147_483_647;
+
 /** At most one of these options may be given. */
 const KIND = {};
 
 export const proof = defineCommand({
   about:
     'It prints the log entry with its proof as JSON for iss verify. Without @VERSION, it uses the latest version. If the log has a map, it also proves what is newest, with --latest, --absence and --state.',
-  usage: 'SUBJECT[@VERSION] | SUBJECT (--latest | --absence STREAM) | --absence STREAM | --state GRANT',
+  usage:
+    'SUBJECT[@VERSION] | SUBJECT (--latest | --absence STREAM [--records-from N]) | --absence STREAM [--records-from N] | --state GRANT',
   arguments: { subject: { ...VERSIONED_SUBJECT, isOptional: true } },
   options: {
     latest: { about: 'Prove that the latest version is the newest one in the log.', group: KIND },
@@ -33,11 +38,16 @@ export const proof = defineCommand({
       choices: [...Object.keys(OF_SUBJECT), ...Object.keys(OF_TENANT)],
       group: KIND,
     },
+    'records-from': {
+      value: 'N',
+      about: 'With --absence disclosures or audit, also prove each record from number N on (1: the first).',
+      read: wholeNumber(1, MAX_RECORD),
+    },
     state: { value: 'GRANT', about: 'Prove the newest state of a grant.', group: KIND },
     ...POLICY_OPTION,
     ...CALLER_OPTIONS,
   },
-  async run({ subject: named, latest, absence, state, policy }, context, options) {
+  async run({ subject: named, latest, absence, state, policy, 'records-from': from }, context, options) {
     const isByMap = latest || absence !== undefined || state !== undefined;
     if (isByMap && policy !== undefined) {
       throw new UsageError('--latest, --absence and --state verify nothing. Pass --policy to iss verify.');
@@ -45,13 +55,20 @@ export const proof = defineCommand({
     if (isByMap && (named?.version ?? null) !== null) {
       throw new UsageError('--latest and --absence are not about a single version. Remove @VERSION.');
     }
+    if (from !== undefined && !OF_RECORDS.includes(absence ?? '')) {
+      throw new UsageError('--records-from needs --absence disclosures or --absence audit.');
+    }
     const path = isByMap ? mapPathOf(named?.subject, absence, state) : null;
     await asCaller(options, context, async (caller) => {
       const { tenantId } = caller.tenant;
       const asked = path ?? (await logPathOf(caller, named));
       const { stream } = asked;
       const answer: object | null = await caller.iss.request('GET', fillPath(asked.path, { tenant_id: tenantId }), {
-        query: { wait: WAIT_SECONDS, ...(stream === undefined ? {} : { stream }) },
+        query: {
+          wait: WAIT_SECONDS,
+          ...(stream === undefined ? {} : { stream }),
+          ...(from === undefined ? {} : { records_from: String(from) }),
+        },
       });
       if (answer === null) throw new Failure('The service returned no proof.');
       context.print(JSON.stringify(answer, null, 2));

@@ -119,6 +119,14 @@ SELECT @entry
   LEFT JOIN LATERAL (SELECT * FROM log_entries e WHERE e.erasure_id = found.erasure_id LIMIT 1) k ON true
   @fact_of_keys
 
+-- statement: log_entry_of_records
+-- Reads the entry at a place if it has records of the tenant. The caller must have checked the right to see them.
+SELECT @place,
+  @records
+  FROM (SELECT * FROM log_entries WHERE log_index = :logIndex::bigint) k
+  @records_of_keys
+ WHERE b.tenant_id = :tenantId
+
 -- statement: log_entry_of_newest_erasure
 -- Reads the entry of the newest erasure. A subject has one pending erasure at a time, so the last requested one is the last
 -- executed one.

@@ -3,6 +3,7 @@ import {
   type Actor,
   type GrantFact,
   type LogFact,
+  type LogRecordsFact,
   type Reader,
   type SubjectRef,
   type ViewCommittedFact,
@@ -12,14 +13,14 @@ import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { type SubjectDisclosure } from '../facts/access-facts';
 import { type SnapshotRecord } from '../snapshots/snapshot-record';
-import { factOf, type FactRow } from './log-facts';
+import { factOf, type FactRow, type RecordsRow, recordsOf } from './log-facts';
 
 /** An entry of the log: its place in the tree, and the fact and salt of its text. */
 export interface LogEntry {
   logIndex: number;
   /** 16 bytes; null for an erased version, whose entry can no longer be reconstructed. */
   salt: Buffer | null;
-  fact: LogFact | ViewCommittedFact;
+  fact: LogFact | LogRecordsFact | ViewCommittedFact;
 }
 
 interface Place {
@@ -85,6 +86,8 @@ const OF_GRANT = { created: ofGrant('created'), changed: ofGrant('changed'), rev
 const OF_OWNER_CHANGE = statement<Actor & { logIndex: number }, EntryRow & { facts: AccessFacts }>(
   'log_entry_of_owner_change',
 );
+
+const OF_RECORDS = statement<{ tenantId: string; logIndex: number }, RecordsRow & Place>('log_entry_of_records');
 
 const OF_ERASURE = statement<{ erasureId: string }, EntryRow>('log_entry_of_erasure');
 
@@ -155,6 +158,14 @@ export class LogEntryStore {
   async ofOwnerChange(actor: Actor, logIndex: number): Promise<{ facts: AccessFacts; entry: LogEntry | null }> {
     const row = await this.sql.one(OF_OWNER_CHANGE, { ...actor, logIndex });
     return { facts: row.facts, entry: entryOf(row) };
+  }
+
+  /** Returns the entry at this place if it has records of the tenant. Does not check access. */
+  async ofRecords(tenantId: string, logIndex: number): Promise<LogEntry | null> {
+    const [row] = await this.sql.run(OF_RECORDS, { tenantId, logIndex });
+    if (row === undefined || row.entry === null) return null;
+    const fact = recordsOf(row);
+    return fact && { ...row.entry, fact };
   }
 
   private reader(read: typeof OF_SNAPSHOT_TENANT): Coalescer<SnapshotInput, SnapshotEntryRead> {

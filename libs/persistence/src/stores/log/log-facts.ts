@@ -51,15 +51,24 @@ export function factOf({ snapshot, grant, revocation, grantChange, ownerChange, 
 export type LoggedFact = LogFact | LogOwnFact | LogRecordsFact | ViewCommittedFact;
 
 /** At most one member is set. */
-export interface LoggedRow extends FactRow {
-  restart: LogRestartedFact | null;
-  announcement: LogKeyAnnouncedFact | null;
+export interface RecordsRow {
   auditRecords: Extract<LogRecordsFact, { type: 'audit.recorded' }> | null;
   disclosures: Extract<LogRecordsFact, { type: 'disclosures.recorded' }> | null;
+}
+
+/** Returns the batch of records of a row; null if it has none. */
+export function recordsOf({ auditRecords, disclosures }: RecordsRow): LogRecordsFact | null {
+  return auditRecords ?? disclosures;
+}
+
+/** At most one member is set. */
+export interface LoggedRow extends FactRow, RecordsRow {
+  restart: LogRestartedFact | null;
+  announcement: LogKeyAnnouncedFact | null;
   view: ViewCommittedFact | null;
 }
 
 /** Returns the fact of a row of any entry; null if it is missing from its table. */
 export function loggedFactOf(row: LoggedRow): LoggedFact | null {
-  return factOf(row) ?? row.restart ?? row.announcement ?? row.auditRecords ?? row.disclosures ?? row.view;
+  return factOf(row) ?? row.restart ?? row.announcement ?? recordsOf(row) ?? row.view;
 }
