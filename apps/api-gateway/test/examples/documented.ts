@@ -99,7 +99,7 @@ export function queryValuesOf(operation: Operation): { name: string; value: unkn
     const taken = [...(isEnum ? members : []), minimum, maximum].filter((value) => value !== undefined);
     const refused = [
       ...(isEnum ? ['something-else'] : []),
-      ...(type === 'integer' ? ['0', '-1', 'abc'] : []),
+      ...(type === 'integer' ? [minimum === 0 ? '' : '0', '-1', 'abc'] : []),
       ...(typeof maximum === 'number' ? [maximum + 1] : []),
     ];
     const name = String(parameter['name']);
