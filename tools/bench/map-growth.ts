@@ -1,7 +1,7 @@
 // Grows a stored map by random keys with the worker's own statements: `npm run tool -- bench/map-growth 1000000`. The keys are not
 // outputs of the VRF, which `--only map` measures.
 import { randomBytes } from 'node:crypto';
-import { insertKeys, readPaths, type RowReader } from '@iss/map';
+import { formatLevels, insertKeys, readPaths, type RowReader } from '@iss/map';
 import { MapReadStore, MapRound, openDatabase } from '@iss/persistence';
 import { openStage } from './stage.ts';
 
@@ -39,7 +39,8 @@ try {
     );
   }
   await tellSize(`after ${ROUNDS} rounds of ${EACH}`, upTo + ROUNDS * EACH);
-  console.log(`rows read for a path: ${(await rowsOf(new MapReadStore(database.sql).at(size), last)).toFixed(2)}`);
+  const path = await costOf(new MapReadStore(database.sql).at(size), last);
+  console.log(`rows read for a path: ${path.rows.toFixed(2)}; its bytes: ${path.bytes.toFixed(0)}`);
   await stage.sql.query('VACUUM map_buckets, map_tiles');
   await tellSize('after VACUUM', upTo + ROUNDS * EACH);
 } finally {
@@ -56,9 +57,10 @@ async function tellSize(when: string, keys: number): Promise<void> {
   console.log(`bytes per key ${when}: ${parts.join(', ')}`);
 }
 
-/** Returns the average number of rows that the proof of one of these keys needs. */
-async function rowsOf(reader: RowReader, keys: readonly Uint8Array[]): Promise<number> {
+/** Returns the average number of rows that the proof of one of these keys needs, and the average bytes of its path. */
+async function costOf(reader: RowReader, keys: readonly Uint8Array[]): Promise<{ rows: number; bytes: number }> {
   let rows = 0;
+  let bytes = 0;
   const counting: RowReader = {
     tiles: async (paths) => counted(await reader.tiles(paths)),
     buckets: async (paths) => counted(await reader.buckets(paths)),
@@ -67,6 +69,8 @@ async function rowsOf(reader: RowReader, keys: readonly Uint8Array[]): Promise<n
     rows += found.length;
     return found;
   };
-  for (const key of keys) await readPaths([key], counting);
-  return rows / keys.length;
+  for (const key of keys) {
+    for (const { levels } of await readPaths([key], counting)) bytes += formatLevels(levels).length;
+  }
+  return { rows: rows / keys.length, bytes: bytes / keys.length };
 }
