@@ -231,6 +231,15 @@ describe('a hostile issuer', () => {
     },
   );
 
+  it('cannot make the device flow last longer than its code, nor ask without a pause', async () => {
+    const given = { device_code: 'd', user_code: 'A', expires_in: 1, verification_uri: `${origin}/go` };
+    answers['/device'] = { ...given, interval: 4_000_000_000 };
+    answers['/token'] = { error: 'authorization_pending' };
+    const signedIn = signInByDevice(await discover(origin, 'iss'), RESOURCE, testContext().context);
+    await expect(signedIn).rejects.toThrow(/^The sign-in timed out/);
+    expect(asked.filter(({ path }) => path === '/token').length).toBeLessThan(3);
+  });
+
   it.each(['ftp://x', 'http://id.example', 'https://a:b@id.example', 'javascript:x', 'x'])(
     'cannot be %s',
     async (issuer) => {

@@ -215,6 +215,26 @@ describe('an issuer that is away', () => {
     keySet.onModuleDestroy();
   });
 
+  it('is not waited for by requests that its previous keys verify', async () => {
+    const keySet = new KeySet(settings);
+    const before = await keySet.current();
+    routes[jwksPath] = isAway;
+    offsetMs += 11 * 60_000;
+    expect(await keySet.current()).toBe(before);
+    let release: (() => void) | undefined;
+    routes[jwksPath] = (request, response) => void (release = () => goodKeys(request, response));
+    offsetMs += 10_000;
+    let isAnswered = false;
+    const answer = keySet.current().finally(() => (isAnswered = true));
+    const deadline = realNow() + 5_000;
+    while (!release && realNow() < deadline) await new Promise(setImmediate);
+    expect(isAnswered).toBe(true);
+    expect(await answer).toBe(before);
+    release?.();
+    await keySet.afterRefresh();
+    keySet.onModuleDestroy();
+  });
+
   it('is asked again by a timer within 20 seconds, without a request', async () => {
     const retries: { work: () => void; ms: number }[] = [];
     const realSetTimeout = setTimeout;

@@ -152,7 +152,7 @@ export async function signInByDevice(
   let intervalS = answer.has('interval') ? answer.count('interval') : DEVICE_INTERVAL_S;
   const endsAt = Date.now() + Math.min(SIGN_IN_MS, answer.count('expires_in') * 1000);
   while (Date.now() < endsAt) {
-    await pause(intervalS * 1000);
+    await pause(Math.min(intervalS * 1000, endsAt - Date.now()));
     const tokens = await askForTokens(issuer.tokenEndpoint, {
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
       device_code: answer.text('device_code'),

@@ -108,12 +108,47 @@ it('exports what it imported, and imports what it exported, without a difference
   expect(facts(statesOf(again))).toEqual(facts(exported));
 });
 
+const ENTITY = { recordId: 'c-9', recordType: 'entity', recordDetails: {}, statementDate: '2026-01-05' };
+
+it('makes one subject of several records that name it', () => {
+  const registered = { ...ENTITY, recordDetails: { entityType: { type: 'registeredEntity' }, name: 'Nine' } };
+  const renamed = { ...ENTITY, recordId: 'organization/c-9', statementDate: '2026-01-06', recordDetails: { name: 'Ten' } };
+  const versions = envelopesOfBods([registered, renamed], '').map((envelope) => envelope['snapshot_version']);
+  expect(versions).toEqual([1, 2]);
+});
+
+it('keeps an identifier with the name of a prototype, and takes no time that the service would refuse', () => {
+  const identifiers = [{ id: '7', schemeName: '__proto__' }];
+  const source = { type: ['verified'], retrievedAt: '2026' };
+  const [envelope] = envelopesOfBods([{ ...ENTITY, recordDetails: { identifiers }, source }], '');
+  expect(JSON.stringify(envelope)).toContain('"identifiers":{"__proto__":"7"}');
+  expect(validateEnvelope(envelope ?? null)).toBe(envelope);
+});
+
+it('ends where relationships and dates of one subject multiply', () => {
+  const relation = (index: number) => ({
+    ...{ recordId: `r-${index}`, recordType: 'relationship' },
+    recordDetails: { subject: 'c-9', interestedParty: `p-${index}`, interests: [{ type: 'shareholding' }] },
+    statementDate: new Date(Date.UTC(2000, 0, 1 + index)).toISOString().slice(0, 10),
+  });
+  const statements = Array.from({ length: 300 }, (_, index) => relation(index));
+  expect(envelopesOfBods(statements.slice(0, 100), '', 1_000_000)).toHaveLength(100);
+  expect(() => envelopesOfBods(statements, '', 1_000_000)).toThrow(
+    expect.objectContaining({ code: 'payload_too_large' }),
+  );
+  // The same statement again and again makes no version, but takes as long.
+  const again = statements.map((statement) => ({ ...relation(0), statementDate: statement.statementDate }));
+  expect(() => envelopesOfBods(again, '', 100_000)).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
+});
+
 it.each<[string, unknown, string]>([
   ['an object', {}, ''],
   ['a statement without an id', [{}], '/0/recordId'],
   ['an unknown type', [{ recordId: 'a', recordType: 'x' }], '/0/recordType'],
   ['no details', [{ recordId: 'a', recordType: 'entity' }], '/0/recordDetails'],
   ['no date', [{ recordId: 'a', recordType: 'entity', recordDetails: {} }], '/0/statementDate'],
+  ['a date of another form', [{ ...ENTITY, statementDate: 'Jan 5 2026 (see there)' }], '/0/statementDate'],
+  ['a day that does not exist', [{ ...ENTITY, statementDate: '2026-02-30' }], '/0/statementDate'],
 ])('refuses %s, and names the place', (_, statements, path) => {
   expect(() => envelopesOfBods(JSON.parse(JSON.stringify(statements)), '')).toThrow(
     expect.objectContaining({ code: 'validation_error', details: [expect.objectContaining({ path })] }),

@@ -1,9 +1,15 @@
 import { hash } from 'node:crypto';
+import { isDateTime, parsePeriod } from '../envelope/formats';
 import { DomainError } from '../errors';
 import { canonicalize } from '../json/canonicalize';
-import { formatPointer, getAt, getMember, parsePointer } from '../json/pointer';
+import { formatPointer, getAt, getMember, parsePointer, setMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { OFFICER_INTERESTS, OWNER_INTERESTS, SCHEMES, SOURCE_TYPES } from './fields';
+
+/** The most characters that the versions of one conversion may have together. A text of JavaScript has at most 2^29. */
+const MAX_BODS_CHARACTERS = 300_000_000;
+/** The members of an envelope around its content. */
+const FRAME_CHARACTERS = 512;
 
 /** A statement with the members that a conversion needs. */
 interface Statement {
@@ -13,14 +19,18 @@ interface Statement {
   details: JsonObject;
   /** RFC 3339. */
   at: string;
+  atMs: number;
   source: JsonObject | null;
 }
+
 
 /** A subject while its statements are read. */
 interface Party {
   type: string;
   id: string;
   attributes: JsonObject;
+  /** `owners` and `officers`, each by key. */
+  relations: Map<string, Map<string, JsonObject>>;
   evidence: Map<string, JsonObject>;
   attributions: Map<string, JsonValue>;
   version: number;
@@ -31,20 +41,29 @@ interface Party {
 /**
  * Converts statements of BODS 0.4 to envelopes: one subject for each entity and person, with relationships as members of `owners` or
  * `officers` of their subject (docs/how-to/bods.md). The versions of a subject follow in the order of `statementDate`. Ids of
- * subjects begin with `prefix`. The same statements give the same envelopes. Throws `validation_error` that names a statement.
+ * subjects begin with `prefix`. The same statements give the same envelopes. Throws `validation_error` that names a statement, and
+ * `payload_too_large` if the versions together have more than `maxCharacters`.
  */
-export function envelopesOfBods(statements: JsonValue, prefix: string): JsonObject[] {
+export function envelopesOfBods(
+  statements: JsonValue,
+  prefix: string,
+  maxCharacters = MAX_BODS_CHARACTERS,
+): JsonObject[] {
   if (!Array.isArray(statements)) throw invalid('', 'must be an array of statements');
   const read = statements.map(readStatement);
   const types = new Map(read.filter(({ recordType }) => recordType !== 'relationship').map(typeOf));
   const parties = new Map<string, Party>();
   const partyOf = (recordId: string): Party => {
-    const party = parties.get(recordId) ?? newParty(refOf(recordId, types, prefix));
-    parties.set(recordId, party);
+    const { type, id } = refOf(recordId, types, prefix);
+    // Several records can name one subject.
+    const name = `${type}/${id}`;
+    const party = parties.get(name) ?? newParty(type, id);
+    parties.set(name, party);
     return party;
   };
   const envelopes: JsonObject[] = [];
-  const inTime = read.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const inTime = read.toSorted((one, other) => one.atMs - other.atMs);
+  let characters = 0;
   let changed = new Map<Party, string>();
   for (const [index, statement] of inTime.entries()) {
     const isRelation = statement.recordType === 'relationship';
@@ -56,8 +75,11 @@ export function envelopesOfBods(statements: JsonValue, prefix: string): JsonObje
       changed.set(party, statement.at);
     }
     const next = inTime[index + 1];
-    if (next !== undefined && Date.parse(next.at) === Date.parse(statement.at)) continue;
-    for (const [party, at] of changed) addVersion(party, at, envelopes);
+    if (next !== undefined && next.atMs === statement.atMs) continue;
+    for (const [party, at] of changed) {
+      characters += addVersion(party, at, envelopes);
+      if (characters > maxCharacters) throw tooLarge(maxCharacters);
+    }
     changed = new Map();
   }
   return envelopes;
@@ -70,11 +92,12 @@ function readStatement(statement: JsonValue, index: number): Statement {
   if (recordType === undefined || !['entity', 'person', 'relationship'].includes(recordType))
     throw invalid(`/${index}/recordType`, 'must be entity, person or relationship');
   if (!isJsonObject(details)) throw invalid(`/${index}/recordDetails`, 'must be an object');
-  if (date === undefined || Number.isNaN(Date.parse(date)))
-    throw invalid(`/${index}/statementDate`, 'must be a date or a date-time');
+  const period = date === undefined ? null : parsePeriod(date);
+  if (date === undefined || period === null)
+    throw invalid(`/${index}/statementDate`, 'must be a date (YYYY-MM-DD) or an RFC 3339 date-time');
   const source = getMember(statement, 'source');
   return {
-    ...{ recordId, recordType, details, at: momentOf(date) },
+    ...{ recordId, recordType, details, at: momentOf(date), atMs: period.first.getTime() },
     isClosed: textAt(statement, '/recordStatus') === 'closed',
     source: isJsonObject(source) ? source : null,
   };
@@ -93,15 +116,15 @@ function refOf(recordId: string, types: ReadonlyMap<string, string>, prefix: str
   return { type: named ?? types.get(recordId) ?? 'entity', id: prefix + (rest ?? recordId) };
 }
 
-function newParty({ type, id }: { type: string; id: string }): Party {
-  return { type, id, attributes: {}, evidence: new Map(), attributions: new Map(), version: 0, last: '' };
+function newParty(type: string, id: string): Party {
+  const lists = { relations: new Map(), evidence: new Map(), attributions: new Map() };
+  return { type, id, attributes: {}, ...lists, version: 0, last: '' };
 }
 
 function setOwn(party: Party, { details, recordType, isClosed, at, source }: Statement): void {
-  const { owners, officers } = party.attributes;
   const own = recordType === 'person' ? personAttributes(details) : entityAttributes(details);
   const closed = isClosed ? { record: { status: 'closed', since: at } } : {};
-  party.attributes = { ...own, ...closed, ...(owners && { owners }), ...(officers && { officers }) };
+  party.attributes = { ...own, ...closed };
   for (const group of Object.keys({ ...own, ...closed }))
     attribute(party, formatPointer(['attributes', group]), source, at);
 }
@@ -121,10 +144,14 @@ function setRelation(
     const group = role === undefined ? 'owners' : 'officers';
     const name = index === 0 ? base : `${base}-${index + 1}`;
     const pointer = formatPointer(['attributes', group, name]);
-    const others = { ...membersOf(party.attributes[group]) };
-    delete others[name];
-    if (!isClosed) attribute(party, pointer, source, at);
-    else party.attributions.delete(pointer);
+    const members = party.relations.get(group) ?? new Map<string, JsonObject>();
+    party.relations.set(group, members);
+    members.delete(name);
+    if (isClosed) {
+      party.attributions.delete(pointer);
+      continue;
+    }
+    attribute(party, pointer, source, at);
     const member = defined({
       ...linkOf(details, refTo),
       ...(role === undefined ? { kind: kindOf(type, interest) } : { role: textAt(interest, '/details') ?? role }),
@@ -132,7 +159,7 @@ function setRelation(
       since: textAt(interest, '/startDate'),
       until: textAt(interest, '/endDate'),
     });
-    party.attributes = { ...party.attributes, [group]: isClosed ? others : { ...others, [name]: member } };
+    members.set(name, member);
   }
 }
 
@@ -203,7 +230,7 @@ function identifiersOf(details: JsonObject): JsonObject | undefined {
   for (const one of Array.isArray(identifiers) ? identifiers : []) {
     const [id, scheme] = [textAt(one, '/id'), textAt(one, '/scheme')];
     const key = keyOf(SCHEMES, scheme ?? '') ?? textAt(one, '/schemeName') ?? scheme;
-    if (id !== undefined && key !== undefined) found[key] = id;
+    if (id !== undefined && key !== undefined) setMember(found, key, id);
   }
   return group(found);
 }
@@ -239,7 +266,7 @@ function attribute(party: Party, pointer: string, source: JsonObject | null, at:
     evidence_id,
     evidence_type,
     source: textAt(source, '/description') ?? asserted ?? 'unknown',
-    captured_at: retrieved === undefined || Number.isNaN(Date.parse(retrieved)) ? at : momentOf(retrieved),
+    captured_at: retrieved !== undefined && isDateTime(momentOf(retrieved)) ? momentOf(retrieved) : at,
     locator: textAt(source, '/url'),
   });
   party.evidence.set(evidence_id, evidence);
@@ -252,15 +279,18 @@ const EVIDENCE_TYPES: ReadonlyMap<string, string> = new Map([
   ['verified', SOURCE_TYPES.at(-1)?.[0] ?? 'attestation'],
 ]);
 
-/** Adds a version if the content differs from that of the last one. */
-function addVersion(party: Party, at: string, envelopes: JsonObject[]): void {
-  const { type, id, attributes, attributions } = party;
+/** Adds a version if the content differs from that of the last one. Returns the characters that it took. */
+function addVersion(party: Party, at: string, envelopes: JsonObject[]): number {
+  const { type, id, relations, attributions } = party;
+  const attributes = { ...party.attributes };
+  for (const [group, members] of relations) attributes[group] = Object.fromEntries(members);
   const paths = Object.fromEntries(attributions);
   const used = new Set([...attributions.values()].map((references) => textAt(references, '/0/evidence_id')));
-  const evidence = [...party.evidence].filter(([evidenceId]) => used.has(evidenceId)).map(([, item]) => item);
-  const content = { attributes, evidence, attribute_paths: paths };
+  for (const evidenceId of party.evidence.keys()) if (!used.has(evidenceId)) party.evidence.delete(evidenceId);
+  const content = { attributes, evidence: [...party.evidence.values()], attribute_paths: paths };
   const text = canonicalize(content);
-  if (text === party.last) return;
+  const characters = text.length + id.length + FRAME_CHARACTERS;
+  if (text === party.last) return characters;
   party.last = text;
   party.version += 1;
   envelopes.push({
@@ -272,6 +302,7 @@ function addVersion(party: Party, at: string, envelopes: JsonObject[]): void {
     ...content,
     audit: { created_by: 'iss import', created_at: at, source: 'bods' },
   });
+  return characters;
 }
 
 /** Returns a UUID of version 8 (RFC 9562, section 5.8) from the hash of a text. */
@@ -289,10 +320,6 @@ function keyOf(map: ReadonlyMap<string, string>, value: string): string | undefi
   return [...map].find(([, mapped]) => mapped === value)?.[0];
 }
 
-function membersOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
 function textAt(value: JsonValue, pointer: string): string | undefined {
   const found = getAt(value, parsePointer(pointer));
   return typeof found === 'string' && found !== '' ? found : undefined;
@@ -307,6 +334,14 @@ function group(members: Readonly<Record<string, JsonValue | undefined>>): JsonOb
 function defined(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   return Object.fromEntries(
     Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+  );
+}
+
+function tooLarge(maxCharacters: number): DomainError {
+  const most = maxCharacters.toLocaleString('en');
+  return new DomainError(
+    'payload_too_large',
+    `The statements make versions of more than ${most} characters. Split them by subject, and give subjects with many relationships fewer dates.`,
   );
 }
 

@@ -254,19 +254,28 @@ it.each([101, 300])(
   'omits nothing beside %i tenants of a stranger, which share the turns of one founder',
   async (count) => {
     await write('corp');
+    await write('dock');
     await feed();
     await addStrangers(count);
     await grantAll('corp', 'bank');
+    // All of these grants are found in one step.
+    await admin.query('UPDATE grants SET is_feed_due = true');
     await log();
     await feedOnly();
     // One turn for the stranger, and one for the partner.
     await integration.copy();
     await integration.copy();
     expect(await briefs('bank')).toContain('corp 1');
+    // A partner that comes later waits for two turns of the stranger at most.
+    await grantAll('dock', 'bank');
+    await log();
+    await feedOnly();
+    for (let turns = 0; turns < 3; turns++) await integration.copy();
+    expect(await briefs('bank')).toContain('dock 1');
     const reading = { ...reader('bank'), after: -1, lookedAt: 11 };
     expect(await rowsRead(world, 'change_places', reading)).toBeLessThan(30);
     await feed();
-    expect(await briefs('bank')).toHaveLength(1 + 2 * (count + 1));
+    expect(await briefs('bank')).toHaveLength(1 + 2 * (count + 2));
     expect(await rowsRead(world, 'change_places', reading)).toBeLessThan(30);
   },
 );

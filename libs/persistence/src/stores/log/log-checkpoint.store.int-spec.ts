@@ -50,3 +50,18 @@ it('keeps one checkpoint an hour after a day, and all marked ones', async () => 
   expect((await store.ofSize(12))?.note).toBe('old');
   expect(await store.marked(13)).toEqual(['old']);
 });
+
+it('reports an announced key as unannounced until the tree contains its entry', async () => {
+  const vkey = `${ORIGIN}+00000000+AQ==`;
+  const { rows } = await other.query<{ id: string }>(
+    'INSERT INTO log_key_announcements (vkey) VALUES ($1) RETURNING announcement_id AS id',
+    [vkey],
+  );
+  expect(await store.unannounced([vkey], Number.MAX_SAFE_INTEGER)).toEqual([vkey]);
+  await other.query('INSERT INTO log_entries (log_index, entry_type, announcement_id, salt) VALUES (7, 8, $1, $2)', [
+    rows[0]?.id,
+    Buffer.alloc(16),
+  ]);
+  expect(await store.unannounced([vkey], 7)).toEqual([vkey]);
+  expect(await store.unannounced([vkey], 8)).toEqual([]);
+});
