@@ -6,7 +6,7 @@ const typescript = (tsx) => [
     jsc: {
       target: 'es2023',
       parser: { syntax: 'typescript', tsx },
-      transform: { react: { runtime: 'automatic' } },
+      transform: { react: { runtime: 'automatic', importSource: '#page' } },
     },
     module: { type: 'commonjs' },
   },

@@ -12,7 +12,7 @@ export default defineConfig({
   publicDir: false,
   plugins: [licences(true)],
   resolve: { conditions: ['iss-source', ...defaultClientConditions] },
-  esbuild: { jsx: 'automatic', legalComments: 'none' },
+  esbuild: { jsx: 'automatic', jsxImportSource: '#page', legalComments: 'none' },
   css: { modules: { localsConvention: 'camelCaseOnly' } },
   worker: { format: 'es', plugins: () => [licences(false)] },
   build: {

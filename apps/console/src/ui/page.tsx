@@ -3,6 +3,7 @@ import { Fragment, type ReactNode, useEffect } from 'react';
 import { TEXT } from '../text/ui.ts';
 import { Button } from './button.tsx';
 import { type Call, CopyCurl } from './copy.tsx';
+import { visible } from './jsx-runtime.ts';
 import styles from './ui.module.css';
 
 /** Shows an error, the next step, and the request id for the operator. An erasure is not an error. */
@@ -141,7 +142,7 @@ export function Page({ title, note, actions, call, children }: PageProps) {
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · ${TEXT.product}`;
+    document.title = visible(`${title} · ${TEXT.product}`);
   }, [title]);
 }
 

@@ -63,6 +63,14 @@ describe('a table', () => {
     expect(JSON.parse((await lastFile()) ?? '')).toEqual(items.toReversed());
   });
 
+  it('shows what would reverse the direction of a text as an escape, and hands it out as it is', async () => {
+    render(table([item('acme \u202egnitluca\u2069')]));
+    expect(names()).toEqual(['acme \\u202egnitluca\\u2069']);
+    press('CSV: Things');
+    await waitFor(() => expect(downloads).toHaveLength(1));
+    expect(await lastFile()).toContain('acme \u202egnitluca\u2069');
+  });
+
   it('shows fifty rows and more on request, and prints all of them', () => {
     render(table(many(120)));
     expect(names()).toHaveLength(50);
