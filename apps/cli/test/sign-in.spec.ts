@@ -231,6 +231,18 @@ describe('a hostile issuer', () => {
     },
   );
 
+  it('forges no line of the terminal by its code or its refusal', async () => {
+    const given = { device_code: 'd', expires_in: 60, interval: 0, verification_uri: `${origin}/go` };
+    answers['/device'] = { ...given, user_code: 'A\nSigned in.' };
+    answers['/token'] = { error: 'denied\nSigned in.', error_description: 'No.\nSigned in.' };
+    const { context, complaints } = testContext();
+    const signedIn = signInByDevice(await discover(origin, 'iss'), RESOURCE, context);
+    await expect(signedIn).rejects.toThrow(
+      /^The issuer refused [^\n]*denied\\u000aSigned in\.[^\n]*No\.\\u000aSigned in\.$/,
+    );
+    expect(complaints).toEqual([`Sign in at ${origin}/go, code A\\u000aSigned in.`]);
+  });
+
   it('cannot make the device flow last longer than its code, nor ask without a pause', async () => {
     const given = { device_code: 'd', user_code: 'A', expires_in: 1, verification_uri: `${origin}/go` };
     answers['/device'] = { ...given, interval: 4_000_000_000 };

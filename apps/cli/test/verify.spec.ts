@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seal } from '@iss/domain';
+import { canonicalize, seal } from '@iss/domain';
 import { decodeBase64, encodeBase64, formatLogProof, leafHash, toHex } from '@iss/tlog';
 import { type BundleLine, bundleText, lineageBundle } from '../../../tools/testing/lineage-bundle.ts';
 import { iss } from './testing/run-iss';
@@ -135,6 +135,29 @@ describe('a bundle', () => {
     const refused = await verify({ ...made.head, ...members }, made.lines);
     expect(refused.exitCode).toBe(1);
     expect(refused.complaint).toMatch(complaint);
+  });
+
+  it('prints nothing of an erased version but its place if the entry of the erasure does not name it', async () => {
+    const { envelope: _erased, ...snapshot } = at(made.lines, 0).snapshot;
+    const entry = canonicalize({
+      ...{ entry_version: 'iss_log_entry_v1', type: 'subject.erased', tenant_id: 'acme', salt: 's' },
+      ...{ subject_type: 'organization', subject_id: 'acme-corp', erased_at: '2026-02-01', erased_indexes: [1] },
+    });
+    const log = await signedLog(['first', 'erased', entry]);
+    const line = {
+      ...{ snapshot, log_index: 1, leaf_hash: toHex(leafHash('erased')), inclusion: await log.inclusion(1) },
+      erased: { entry, log_index: 2, inclusion: await log.inclusion(2) },
+    };
+    const bundle = bundleText({ ...made.head, checkpoint: await log.checkpoint(), versions: 1, head_version: 1 }, [
+      line,
+    ]);
+    for (const more of [[], ['--json']]) {
+      const words = ['verify', file('bundle.ndjson', bundle), '--vkey', log.vkey, ...more];
+      const { exitCode, printed, complaint } = await iss(words);
+      expect([exitCode, complaint]).toEqual([0, '']);
+      for (const name of ['snapshot_id', 'envelope_hash', 'created_at'])
+        expect(printed).not.toContain(String(snapshot[name]));
+    }
   });
 
   it('is refused where the key that it brings along signed it, and another one is trusted', async () => {

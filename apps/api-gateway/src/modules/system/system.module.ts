@@ -1,17 +1,11 @@
 import { ARCHIVE_OUTCOMES } from '@iss/archive';
-import {
-  BacklogStore,
-  Database,
-  DAMAGED_TEXTS,
-  DamagedText,
-  LogCheckpointStore,
-  REPLICA_OUTCOMES,
-} from '@iss/persistence';
+import { BacklogStore, Database, DAMAGED_TEXTS, LogCheckpointStore, REPLICA_OUTCOMES } from '@iss/persistence';
 import { type Logger, LOGGER, watchBacklog, watchFigure, watchProcess } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
 import { type GatewaySettings, SETTINGS } from '../../settings';
+import { damagedTexts } from './damaged-texts';
 import { ReadinessService } from './readiness.service';
 import { SystemController } from './system.controller';
 
@@ -49,30 +43,6 @@ export class SystemModule implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     DAMAGED_TEXTS.unsubscribe(this.reportDamage);
   }
-}
-
-/** Counts and logs each damaged text. */
-function damagedTexts(metrics: Registry, logger: Logger): (found: unknown) => void {
-  const damaged = new Counter({
-    name: 'damaged_texts_total',
-    help: 'Reads of a stored text that differs from the text that was written',
-    registers: [metrics],
-  });
-  return (found) => {
-    damaged.inc();
-    if (!(found instanceof DamagedText)) return;
-    const { subjectType, subjectId, snapshotId, snapshotVersion } = found.snapshot;
-    logger.error(
-      {
-        subject_type: subjectType,
-        subject_id: subjectId,
-        snapshot_id: snapshotId,
-        snapshot_version: snapshotVersion,
-        damage: found.damage,
-      },
-      'A stored text is damaged',
-    );
-  };
 }
 
 /** Counts the outcomes of reads of archived texts, if there is an archive. */
