@@ -135,13 +135,33 @@ describe('the start of a grant', () => {
     });
   });
 
-  it('is moved and removed by a change, and refused once the grant began', async () => {
+  it('is moved and removed by a change, also once the grant began, and each period is kept', async () => {
     const subject = await addNamed('moved');
     const grantId = await world.grantOn(subject, { starts_at: FUTURE });
     await world.change(grantId, { starts_at: END }).expect(200);
     await world.readLatest(subject).expect(403);
     await world.change(grantId, { starts_at: null }).expect(200);
     await world.readLatest(subject).expect(200);
+    expect(places(await world.change(grantId, { starts_at: '2020-01-01T00:00:00Z' }).expect(400))).toEqual([
+      '/starts_at',
+    ]);
+    await world.change(grantId, { starts_at: FUTURE }).expect(200);
+    await world.readLatest(subject).expect(403);
+    const history = async (): Promise<[from: number, until: number][]> => {
+      const path = '/v1/tenants/acme/subjects/organization/moved/access-history';
+      const { items } = (await world.gateway.as('admin', 'get', path).expect(200)).body;
+      return items.map(({ from, until }: { from: string; until: string | null }) => [
+        Date.parse(from),
+        until === null ? Infinity : Date.parse(until),
+      ]);
+    };
+    const lengths = (periods: [from: number, until: number][]): string[] =>
+      periods.map(([from, until]) => (until === Infinity ? 'open' : from === until ? 'empty' : 'over'));
+    const planned = await history();
+    expect(lengths(planned)).toEqual(['open', 'over', 'empty', 'empty']);
+    expect(planned[0]?.[0]).toBe(Date.parse(FUTURE));
+    await world.revoke(grantId).expect(200);
+    expect(lengths(await history())).toEqual(['empty', 'over', 'empty', 'empty']);
   });
 
   it('holds a second grant of the pair off, and ends with a revocation', async () => {
