@@ -353,6 +353,7 @@ describe('the edge', () => {
       expect(headers['cross-origin-opener-policy']).toBe('same-origin-allow-popups');
       const [, nonce = ''] = /'nonce-([^']{22,})'/.exec(policy) ?? [];
       expect(text).toContain('swagger-ui');
+      expect(text).toContain('label[for^="client_secret"]) { display: none; }');
       expect(text).not.toMatch(/(src|href)="https?:|<style>|<script(?![^>]*src=)| style="/);
       expect(text).toContain(`<style nonce="${nonce}">`);
       return nonce;

@@ -112,7 +112,12 @@ const ENTITY = { recordId: 'c-9', recordType: 'entity', recordDetails: {}, state
 
 it('makes one subject of several records that name it', () => {
   const registered = { ...ENTITY, recordDetails: { entityType: { type: 'registeredEntity' }, name: 'Nine' } };
-  const renamed = { ...ENTITY, recordId: 'organization/c-9', statementDate: '2026-01-06', recordDetails: { name: 'Ten' } };
+  const renamed = {
+    ...ENTITY,
+    recordId: 'organization/c-9',
+    statementDate: '2026-01-06',
+    recordDetails: { name: 'Ten' },
+  };
   const versions = envelopesOfBods([registered, renamed], '').map((envelope) => envelope['snapshot_version']);
   expect(versions).toEqual([1, 2]);
 });

@@ -23,7 +23,6 @@ interface Statement {
   source: JsonObject | null;
 }
 
-
 /** A subject while its statements are read. */
 interface Party {
   type: string;
