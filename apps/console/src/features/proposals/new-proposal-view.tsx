@@ -9,6 +9,7 @@ import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextArea } from '../../ui/field.tsx';
+import { visible } from '../../ui/jsx-runtime.ts';
 import { Tab } from '../../ui/link.tsx';
 import { Answer, Empty, Loading, Notice, Page } from '../../ui/page.tsx';
 import { LargeText } from '../../ui/text/large-text.tsx';
@@ -247,7 +248,8 @@ function EditAs({ isJson, focus }: { isJson: boolean; focus: string | undefined 
 
 function JsonForm({ draft }: { draft: Draft }) {
   const { content, text } = draft;
-  const typed = useMemo(() => text?.typed ?? JSON.stringify(content, null, 2), [text?.typed, content]);
+  // A text with escapes is the same JSON.
+  const typed = useMemo(() => text?.typed ?? visible(JSON.stringify(content, null, 2)), [text?.typed, content]);
   const field = {
     label: TEXT.jsonLabel,
     hint: TEXT.jsonHint,

@@ -187,6 +187,18 @@ describe('a new proposal', () => {
     expect((await field('legal_name')).getAttribute('aria-invalid')).toBe('true');
   });
 
+  it('shows what reverses the direction of a text as an escape, and keeps it where another value is changed', async () => {
+    const legal = { legal_name: 'Acme \u202eGA', legal_form: 'GmbH' };
+    api.answer(LATEST, () => snapshotOf(1, { attributes: { legal } }));
+    await open(`${NEW}?as=json`);
+    const { value } = await field('Content of the version');
+    expect(value).toContain('"Acme \\u202eGA"');
+    await fill('Content of the version', value.replace('GmbH', 'AG'));
+    await see('1 operation (RFC 6902) on version 1.');
+    await press('Propose');
+    await sends(['POST', UPDATES, body({ op: 'replace', path: '/attributes/legal/legal_form', value: 'AG' })]);
+  });
+
   it('edits a large version in parts, and reads it in a worker', async () => {
     const people = Array.from({ length: 3_000 }, (_, index) => ({ name: `Officer ${index}`, role: 'director' }));
     const large = snapshotOf(1, { attributes: { people } });
