@@ -110,6 +110,12 @@ describe('a grant on a part', () => {
     const confirm = `/v1/tenants/acme/pending-grants/${pending.body.grant_id}/confirm`;
     const confirmed = await world.gateway.as('o2', 'post', confirm).expect(200);
     expect(confirmed.body).toMatchObject(part);
+    // One person alone may narrow it, and return to what was confirmed.
+    const change = (changes: object) => world.change(String(pending.body.grant_id), changes);
+    await change({ starts_at: null }).expect(409);
+    await change({ paths: null }).expect(409);
+    await change({ starts_at: END }).expect(200);
+    await change({ starts_at: FUTURE }).expect(200);
     const { body } = await world.list('?grantee_tenant_id=gamma').expect(200);
     expect(body.items).toEqual([expect.objectContaining({ ...part, status: 'scheduled' })]);
     await setting('off');
