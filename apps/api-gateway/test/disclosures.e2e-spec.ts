@@ -244,6 +244,21 @@ describe('the lists', () => {
     expect(places(await get('/v1/tenants/beta/disclosures?subject_id=x', 'zoe', 400))).toEqual(['/query/subject_type']);
   });
 
+  it('name the grant of each, its purpose and the request', async () => {
+    const { rows } = await world.superuser.query<{ id: string }>(
+      `UPDATE grants SET purpose = 'Review of 2026' WHERE subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)
+       RETURNING grant_id AS id`,
+      [subject.subject_id],
+    );
+    const { headers } = await get(`${of('beta')}/provenance`);
+    const [newest] = await disclosed();
+    expect(newest).toMatchObject({
+      grant_id: rows[0]?.id,
+      purpose: 'Review of 2026',
+      request_id: headers['x-request-id'],
+    });
+  });
+
   it('show the grantee its own', async () => {
     const { body } = await get('/v1/tenants/beta/disclosures', 'zoe');
     expect(body.items.slice(0, 2)).toEqual(await disclosed());

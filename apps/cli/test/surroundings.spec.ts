@@ -70,6 +70,18 @@ it.each([
   expect(wantsColour(variables, isTerminal)).toBe(isColoured);
 });
 
+it('says in one sentence that a disk is full', async () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  const print = (): never => {
+    throw full;
+  };
+  expect(await iss(['completion', 'bash'], { print })).toEqual({
+    exitCode: 1,
+    printed: '',
+    complaint: 'The command failed: ENOSPC: no space left on device, write.',
+  });
+});
+
 describe('words', () => {
   it('without any, and with help, it lists the commands and says what exit codes mean', async () => {
     for (const words of [[], ['help'], ['--help']]) {

@@ -100,6 +100,7 @@ it.each([
   { line: 1 },
   { line: 1, status: 'ok' },
   { line: 1, status: 204 },
+  { line: 1, status: 302, error: { code: 'moved', message: 'Elsewhere.' } },
   { line: 1, status: 409 },
   { line: 2, status: 201 },
 ])('refuses the result %j', async (result) => {

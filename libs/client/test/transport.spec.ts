@@ -315,12 +315,15 @@ it.each(['.evil.example/v1/meta', '@evil.example/v1/meta', ':1/v1/meta', 'https:
 );
 
 it.each([
-  ['to itself', () => 'c'],
-  ['in a circle', (page: number) => `c-${page % 3}`],
-  ['through pages without items', (page: number) => `c-${page}`],
-])('a list that leads %s ends', async (_where, cursorOf) => {
+  ['to itself', () => 'c', [{ tenant_id: 'acme' }]],
+  ['in a circle', (page: number) => `c-${page % 3}`, [{ tenant_id: 'acme' }]],
+  ['through pages without items', (page: number) => `c-${page}`, []],
+])('a list that leads %s ends', async (_where, cursorOf, items) => {
   let page = 0;
-  const { fetch } = steps(() => Response.json({ items: [], next_cursor: cursorOf(page++) }));
+  const { fetch } = steps(() => {
+    if (page > 2_000) throw new Error('The list does not end.');
+    return Response.json({ items, next_cursor: cursorOf(page++) });
+  });
   const read = async (): Promise<void> => {
     for await (const tenant of clientOf(fetch).tenants()) void tenant;
   };

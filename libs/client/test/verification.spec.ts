@@ -1,4 +1,5 @@
-import type { JsonObject } from '@iss/domain/pure';
+import { createHash } from 'node:crypto';
+import { canonicalize, type JsonObject } from '@iss/domain/pure';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -374,6 +375,21 @@ describe('a bundle', () => {
       const { envelope, ...snapshot } = Object(hidden['snapshot']);
       expect(envelope).toBeDefined();
       lines[3] = { ...erased, snapshot: { ...snapshot, erased: { erasure_id: 'e', erased_at: 't' } } };
+      return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    };
+    await expect(all(subjectOf(service, { trust: trusted() }).export())).rejects.toEqual(failing('not_in_log'));
+  });
+
+  it('proves content that stands beside an erasure, however that was logged', async () => {
+    const [, , { envelope = null } = {}] = service.snapshots;
+    service.erase(3, false);
+    service.bend = (path, text) => {
+      const lines: JsonObject[] = text.trimEnd().split('\n').map((line) => JSON.parse(line));
+      if (!path.endsWith('export')) return text;
+      const forged = { ...Object(envelope), attributes: { legal: { legal_name: 'Forged' } } };
+      const envelope_hash = createHash('sha256').update(canonicalize(forged)).digest('hex');
+      const last = lines.at(-1) ?? {};
+      lines[lines.length - 1] = { ...last, snapshot: { ...Object(last['snapshot']), envelope: forged, envelope_hash } };
       return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     };
     await expect(all(subjectOf(service, { trust: trusted() }).export())).rejects.toEqual(failing('not_in_log'));

@@ -36,8 +36,8 @@ describe('a refusal of access says how to get it', () => {
     ['invitation_pending', 'You were invited to this tenant.', { ...grantee, membership: { ...member, status: 'pending' } }, rule],
     ['member_removed', 'Your membership of this tenant was removed.', { ...grantee, membership: { ...member, status: 'removed' } }, rule],
     ['role_too_low', 'This needs at least tenant_admin in the tenant.', grantee, { role: 'tenant_admin' }],
-    ['not_owner', 'Owner required: the subject does not exist, or the tenant does not own it.', grantee, { role: 'tenant_reader', subject: 'owner' }],
-    ['owner_or_grant_required', 'Owner or grant required: the subject does not exist', { ...grantee, grantScopes: null }, rule],
+    ['not_owner', 'GET /v1/tenants/{tenant_id}/subjects lists the owned subjects', grantee, { role: 'tenant_reader', subject: 'owner' }],
+    ['owner_or_grant_required', 'GET /v1/tenants/{tenant_id}/subjects lists the subjects that the tenant owns', { ...grantee, grantScopes: null }, rule],
     ['scope_missing', "Ask the subject's owner for a grant with read_latest or read_diff.", { ...grantee, grantScopes: [] }, rule],
     ['counterparty_access_off', 'Your allow_counterparty_access is false, so you cannot use grants.', grantee, rule],
   ])('%s', (reason, message, facts, demanded) => {

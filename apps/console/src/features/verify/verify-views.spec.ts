@@ -172,6 +172,7 @@ describe('the proof of a version', () => {
     await open(PROOF_PAGE);
     await trust(log.vkey);
     await see('The content was erased on purpose. The steps below prove what is left.', said);
+    await see('The content of version 1 was erased', hash);
     await waitFor(() => expect(states()).toMatchObject({ content: 'open', chain: 'open', ...expected }));
   });
 
@@ -221,6 +222,25 @@ describe('a file that is verified without a service', () => {
     await press('Close');
     await fill('The log entry', 'x');
     await unsee('is proved by the keys');
+  });
+
+  it('is not proved any more once other keys are trusted', async () => {
+    const { log, head, lines } = made;
+    await open('/verify');
+    await trust(log.vkey);
+    await choose('acme.ndjson', bundleText(head, lines));
+    await see('acme.ndjson is proved by the keys');
+    await trust((await generateKeys('log.example/test', 'ed25519')).verifierKey, 'Change');
+    await unsee('is proved by the keys');
+  });
+
+  it('is only consistent with the keys that the service shows', async () => {
+    const { log, head, lines } = made;
+    api.answer('GET /log/keys', { policy: `log ${log.vkey}\nquorum none\n` });
+    await open('/verify');
+    await choose('acme.ndjson', bundleText(head, lines));
+    await see('Consistent with the service’s own keys', 'Only the service vouches for them');
+    await unsee('Proved');
   });
 
   it.each([
