@@ -178,6 +178,7 @@ describe('the request of a command', () => {
       { from: '2026-01-01T00:00:00Z', status: 'dead' },
     ],
     ['get harbour@2', `GET ${SUBJECT}/snapshots/2`],
+    ['get harbour --as-of 2026-01-01', `GET ${SUBJECT}/snapshots/latest?as_of=2026-01-01T23%3A59%3A59.999Z`],
     [
       'get harbour --as-of 2026-01-01T00:00:00Z --basis effective',
       `GET ${SUBJECT}/snapshots/latest?as_of=2026-01-01T00%3A00%3A00Z&basis=effective`,

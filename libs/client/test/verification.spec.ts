@@ -384,7 +384,10 @@ describe('a bundle', () => {
     const [, , { envelope = null } = {}] = service.snapshots;
     service.erase(3, false);
     service.bend = (path, text) => {
-      const lines: JsonObject[] = text.trimEnd().split('\n').map((line) => JSON.parse(line));
+      const lines: JsonObject[] = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
       if (!path.endsWith('export')) return text;
       const forged = { ...Object(envelope), attributes: { legal: { legal_name: 'Forged' } } };
       const envelope_hash = createHash('sha256').update(canonicalize(forged)).digest('hex');

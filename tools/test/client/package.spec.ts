@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
@@ -10,6 +11,18 @@ const ENTRY = join(repositoryRoot, 'libs/client/src/index.ts');
 
 /** The limit for the whole main entry, in bytes. */
 const MAX_GZIPPED = 25 * 1024;
+
+it('the package exports what reads and proves, for Node, browsers and files', () => {
+  const manifest = JSON.parse(readFileSync(join(repositoryRoot, 'libs/client/package.json'), 'utf8'));
+  expect(Object.keys(manifest.exports)).toEqual([
+    '.',
+    './node',
+    './indexeddb',
+    './bundle',
+    './sodium',
+    './package.json',
+  ]);
+});
 
 it('the bundle stays below its size limit, without the file that it loads later', async () => {
   const { outputFiles } = await build({

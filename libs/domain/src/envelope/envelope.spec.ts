@@ -163,7 +163,11 @@ describe('validateEnvelope', () => {
     ['a version as text', { snapshot_version: '1' }, '/snapshot_version invalid_type'],
     ['no object', { attributes: [] }, '/attributes invalid_type'],
     ['no array', { evidence: {} }, '/evidence invalid_type'],
-    ['two spellings of a scheme', { attributes: { identifiers: { LEI: 'a', lei: 'b' } } }, '/attributes/identifiers/lei conflict'],
+    [
+      'two spellings of a scheme',
+      { attributes: { identifiers: { LEI: 'a', lei: 'b' } } },
+      '/attributes/identifiers/lei conflict',
+    ],
     ['a key that is no pointer', { attribute_paths: { 'a/b': [] } }, '/attribute_paths/a~1b invalid_format'],
     ['a bad escape in a key', { attribute_paths: { '/~2': [] } }, '/attribute_paths/~1~02 invalid_format'],
     [

@@ -1,4 +1,4 @@
-import { statusOf } from './readiness.service';
+import { ReadinessService, statusOf } from './readiness.service';
 
 const ok = { status: 'ok' } as const;
 const checks = {
@@ -28,4 +28,18 @@ it.each(['queue', 'outbox', 'log', 'feed', 'clock'] as const)('is ready without 
 it('is not ready while it drains', () => {
   expect(statusOf(checks, false)).toBe('ready');
   expect(statusOf(checks, true)).toBe('not_ready');
+});
+
+it('is degraded, and ready, while the log has entries that the change feeds do not get', async () => {
+  const [fine, none] = [async () => 0, async () => []];
+  const service: ReadinessService = Reflect.construct(ReadinessService, [
+    ...[{ replica: null, archive: null, ping: fine, missingMigrations: none, schemaFaults: none }],
+    ...[{ oldestEventMs: fine }, { ping: fine }, { lagMs: fine }, { check: async () => ok }],
+    ...[{ lagMs: async () => 61_000 }, { check: async () => null }, { neededConnections: undefined }],
+  ]);
+  const detail = 'the oldest entry of the log that is not in the change feeds has waited for 61 s';
+  expect(await service.read()).toEqual({
+    status: 'ready',
+    checks: { ...checks, feed: { status: 'degraded', detail } },
+  });
 });
