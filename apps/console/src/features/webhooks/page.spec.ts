@@ -75,6 +75,25 @@ it.each([
   await sends([...expected]);
 });
 
+it('an active subscription is green once something has arrived', async () => {
+  answerHook({ status: 'active', disabled_reason: null, disabled_at: null });
+  const tone = (text: string): string | undefined =>
+    [...document.querySelectorAll<HTMLElement>('[data-tone]')].find(({ textContent }) => textContent === text)?.dataset[
+      'tone'
+    ];
+  api.answer(DELIVERIES, { items: [] });
+  await open(HOOK_PAGE);
+  await see('Active, nothing delivered yet');
+  expect(tone('Active, nothing delivered yet')).toBe('plain');
+  api.answer<{ items: object[] }>(DELIVERIES, (answer) => ({
+    ...answer,
+    items: answer.items.map((item) => ({ ...item, status: 'succeeded', finished_at: '2026-01-16T00:00:00.000Z' })),
+  }));
+  await open(HOOK_PAGE);
+  await unsee('nothing delivered yet');
+  expect(tone('Active')).toBe('good');
+});
+
 it('a disabled subscription is enabled, and sends nothing meanwhile', async () => {
   answerHook({ status: 'disabled', disabled_reason: 'requested', disabled_at: '2026-01-16T00:00:00.000Z' });
   await open(HOOK_PAGE);
