@@ -12,6 +12,7 @@ import { repositoryRoot } from '../../root.ts';
 import { addLineage } from '../../testing/lineage.ts';
 import { type Product, startProduct } from '../../testing/product.ts';
 import type { ProductProcess } from '../../testing/product-process.ts';
+import { IS_EXHAUSTIVE } from '../../testing/runs.ts';
 import { TestTenant } from '../../testing/tenant.ts';
 import { TEST_VRF_KEY, TEST_VRF_SECRET } from '../../testing/vrf-key.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -23,9 +24,16 @@ const DEADLINE_MS = 120_000;
 /** More facts than one step of the backfill takes. */
 const OLD_FACTS = 1_100;
 
-/** The tables that steps of the backfill write, and then those that integration and publication write, in their order. */
-const OF_BACKFILL = ['map_counting', 'map_state', 'log_tiles', 'map_buckets', 'log_tree'];
-const OF_INTEGRATION = ['record_batches', 'map_streams', 'map_tiles', 'map_former', 'log_entries', 'log_checkpoints'];
+/**
+ * The tables that steps of the backfill write, and then those that integration and publication write, in their order. Each step is one
+ * transaction, so some of them suffice.
+ */
+const OF_BACKFILL = IS_EXHAUSTIVE
+  ? ['map_counting', 'map_state', 'log_tiles', 'map_buckets', 'log_tree']
+  : ['map_counting', 'map_buckets'];
+const OF_INTEGRATION = IS_EXHAUSTIVE
+  ? ['record_batches', 'map_streams', 'map_tiles', 'map_former', 'log_entries', 'log_checkpoints']
+  : ['map_streams', 'log_entries', 'log_checkpoints'];
 
 /** The lock at which the tables stop whoever writes them. */
 const GATE = 4711;
