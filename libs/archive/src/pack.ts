@@ -79,27 +79,47 @@ export function openTexts<T extends SealedText>(texts: readonly T[]): [sealed: T
   return texts.map((text, index) => [text, opened[index] ?? null]);
 }
 
-/** Returns the contents of frames, null for null. */
+/** Returns the contents of frames, null for null and for a frame that cannot be decompressed. */
 function contentsOf(frames: readonly (Buffer | null)[]): (string | null)[] {
-  const intact = frames.filter((frame) => frame !== null);
-  if (intact.length === 0) return frames.map(() => null);
-  const sizes = intact.map(sizeOfContent);
-  // Each frame states its size, unless the first version of this format sealed it.
-  if (sizes.includes(null)) return frames.map((frame) => frame && decompress([frame], 4 * frame.length).toString());
-  const total = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
-  const contents = decompress(intact, total + 1);
-  let end = 0;
-  return frames.map((frame) => {
-    if (frame === null) return null;
-    const start = end;
-    end += sizes.shift() ?? 0;
-    return contents.toString('utf8', start, end);
-  });
+  return contentsAtOnce(frames) ?? frames.map((frame) => frame && contentOf(frame));
 }
 
-/** Returns the contents of authentic frames, one after the other. `sizeHint` is a guess of their size in bytes. */
-function decompress(frames: readonly Buffer[], sizeHint: number): Buffer {
-  return zstdDecompressSync(Buffer.concat(frames), { chunkSize: Math.max(CHUNK_BYTES, sizeHint) });
+/**
+ * Returns null if frames do not have exactly the sizes that they state. A frame of the first version of this format states none, and whoever
+ * has the secret of a text could seal other bytes, which must not damage its neighbours.
+ */
+function contentsAtOnce(frames: readonly (Buffer | null)[]): (string | null)[] | null {
+  const intact = frames.filter((frame) => frame !== null);
+  if (intact.length < 2) return null;
+  try {
+    const sizes = intact.map(sizeOfContent);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const contents = decompress(Buffer.concat(intact), total + 1);
+    if (contents.length !== total) return null;
+    let end = 0;
+    return frames.map((frame) => {
+      if (frame === null) return null;
+      const start = end;
+      end += sizes.shift() ?? 0;
+      return contents.toString('utf8', start, end);
+    });
+  } catch {
+    return null;
+  }
+}
+
+function contentOf(frame: Buffer): string | null {
+  try {
+    // Most texts have at most four times the size of their frame.
+    return decompress(frame, 4 * frame.length).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the contents of frames, one after the other. `sizeHint` is a guess of their size in bytes. */
+function decompress(frames: Buffer, sizeHint: number): Buffer {
+  return zstdDecompressSync(frames, { chunkSize: Math.max(CHUNK_BYTES, sizeHint) });
 }
 
 /** Returns the zstd frame of a text. Null if the bytes are not those that were sealed. */
@@ -117,14 +137,15 @@ function decrypt({ sealed, secret }: SealedText): Buffer | null {
   }
 }
 
-/** Returns the size of a frame's content in bytes, or null if the frame does not state it (RFC 8878, section 3.1.1.1). */
-function sizeOfContent(frame: Buffer): number | null {
+/** Returns the size of a frame's content in bytes (RFC 8878, section 3.1.1.1). Throws if the frame does not state it. */
+function sizeOfContent(frame: Buffer): number {
   const descriptor = frame.readUInt8(4);
   const isSingleSegment = (descriptor & 0x20) !== 0;
   const start = 5 + (isSingleSegment ? 0 : 1) + (DICTIONARY_ID_BYTES[descriptor & 3] ?? 0);
   switch (descriptor >> 6) {
     case 0:
-      return isSingleSegment ? frame.readUInt8(start) : null;
+      if (isSingleSegment) return frame.readUInt8(start);
+      throw new Error('The frame does not state its size');
     case 1:
       return frame.readUInt16LE(start) + 256;
     case 2:

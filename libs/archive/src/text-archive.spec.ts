@@ -1,4 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createCipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
+import { zstdCompressSync } from 'node:zlib';
 import { openText, openTexts, PackBuilder, sealText } from './pack';
 import type { PackedText } from './packed-text';
 import { MemoryStore } from '../../../tools/testing/memory-store';
@@ -148,4 +149,26 @@ it.each([1, 255, 256, 65_791, 65_792, 200_000])('opens texts of %d bytes with ot
   expect(openTexts(sealed).map(([, text]) => text)).toEqual(texts);
   expect(openTexts([...sealed, { sealed: Buffer.alloc(40), secret: randomBytes(32) }]).at(-1)?.[1]).toBeNull();
   if (first !== undefined) expect(openTexts([{ ...first, secret: randomBytes(32) }, ...sealed])[0]?.[1]).toBeNull();
+});
+
+/** Seals bytes that are no frame of one text, with the right key. */
+function sealBytes(bytes: Buffer, secret: Buffer): Buffer {
+  const key = new DataView(hkdfSync('sha256', secret, '', 'iss archived text v1', 32));
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+}
+
+const frame = zstdCompressSync(Buffer.from('{}'), { pledgedSrcSize: 2 });
+
+it.each([
+  ['no frame', Buffer.from('not zstd'), null],
+  ['two bytes', Buffer.from('xx'), null],
+  ['two frames', Buffer.concat([frame, frame]), '{}{}'],
+  ['a frame without its size', zstdCompressSync(Buffer.from('{"old":true}')), '{"old":true}'],
+])('opens the neighbours of authentic bytes that are %s', (_, bytes, text) => {
+  const secret = randomBytes(32);
+  const texts = [sealText('{"first":1}', secret), sealBytes(bytes, secret), sealText('{"last":3}', secret)];
+  const opened = openTexts(texts.map((sealed) => ({ sealed, secret }))).map(([, found]) => found);
+  expect(opened).toEqual(['{"first":1}', text, '{"last":3}']);
 });
