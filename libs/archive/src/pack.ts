@@ -85,8 +85,8 @@ function contentsOf(frames: readonly (Buffer | null)[]): (string | null)[] {
 }
 
 /**
- * Returns null if frames do not have exactly the sizes that they state. A frame of the first version of this format states none, and whoever
- * has the secret of a text could seal other bytes, which must not damage its neighbours.
+ * Returns null unless all frames have exactly the sizes that they state. The first version of this format stated none. An intruder who
+ * has the secret of a text could also seal other bytes, which must not damage its neighbours.
  */
 function contentsAtOnce(frames: readonly (Buffer | null)[]): (string | null)[] | null {
   const intact = frames.filter((frame) => frame !== null);
