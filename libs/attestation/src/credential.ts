@@ -38,7 +38,7 @@ const HASHES: ReadonlyMap<JsonValue, string> = new Map([
 /** Claims that a holder must not hide (SD-JWT VC). */
 const PLAIN_CLAIMS = ['iss', 'nbf', 'exp', 'cnf', 'vct', 'vct#integrity', 'status'];
 /** How old a key binding may be, in seconds. */
-const MAX_BINDING_AGE = 300;
+export const MAX_BINDING_AGE = 300;
 
 /** An SD-JWT in its parts. */
 interface SdJwt {

@@ -27,7 +27,7 @@ export interface VerifiedToken {
 }
 
 /** Only asymmetric algorithms, so that nobody can sign without a key, or with the public key as a secret. */
-const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'PS256', 'PS384', 'PS512'];
+export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'PS256', 'PS384', 'PS512'];
 const MAX_CHAIN = 5;
 const MIN_RSA_BITS = 2048;
 /** The last second of the year 9999, after which times have more digits. */

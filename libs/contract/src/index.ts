@@ -13,6 +13,7 @@ export * from './attestations/example-credential';
 export * from './attestations/trusted-issuers';
 export * from './credentials/credentials';
 export * from './credentials/issuing-keys';
+export * from './credentials/offers';
 export * from './erasures';
 export * from './system';
 export * from './snapshots/diffs';

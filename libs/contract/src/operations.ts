@@ -26,6 +26,7 @@ import { SYSTEM } from './system';
 import { ATTESTATIONS } from './attestations/attestations';
 import { CREDENTIALS, STATUS_LISTS } from './credentials/credentials';
 import { ISSUERS, ISSUING_KEYS } from './credentials/issuing-keys';
+import { CREDENTIAL_OFFERS, WALLET } from './credentials/offers';
 import { TRUSTED_ISSUERS } from './attestations/trusted-issuers';
 import type { Operation } from './describe/operation';
 
@@ -56,8 +57,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...ATTESTATIONS,
   ...ISSUING_KEYS,
   ...CREDENTIALS,
+  ...CREDENTIAL_OFFERS,
   ...STATUS_LISTS,
   ...ISSUERS,
+  ...WALLET,
   ...WEBHOOK_SUBSCRIPTIONS,
   ...DELIVERIES,
   ...LOG,

@@ -13,6 +13,10 @@ export const ENTITY_STATE_VCT = 'urn:identity-state:entity-state:1';
 export const CREDENTIAL_FORMATS = ['dc+sd-jwt', 'eddsa-jcs-2022'] as const;
 export type CredentialFormat = (typeof CREDENTIAL_FORMATS)[number];
 
+/** The published types of attestations to which a version can be mapped. */
+export const CREDENTIAL_PROFILES = ['ownership', 'ubo', 'control', 'company_info'] as const;
+export type CredentialProfile = (typeof CREDENTIAL_PROFILES)[number];
+
 /** `superseded`: the subject has a newer version. `invalid` is final. */
 export const CREDENTIAL_STATUSES = ['valid', 'superseded', 'invalid'] as const;
 export type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];

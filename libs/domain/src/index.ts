@@ -28,6 +28,7 @@ export * from './envelope/patched-envelope';
 export * from './envelope/protected-roots';
 export * from './envelope/search-terms';
 export * from './provenance/answered-requests';
+export * from './provenance/attribution';
 export * from './provenance/changed-paths';
 export * from './provenance/evidence-policy';
 export * from './provenance/origins';

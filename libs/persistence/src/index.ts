@@ -40,6 +40,7 @@ export * from './stores/attestations/evidence.store';
 export * from './stores/attestations/trusted-issuer.store';
 export * from './stores/credentials/credential.store';
 export * from './stores/credentials/issuing-key.store';
+export * from './stores/credentials/offer.store';
 export * from './stores/credentials/status-list.store';
 export * from './stores/erasures/erasure.store';
 export * from './stores/snapshots/subject.store';

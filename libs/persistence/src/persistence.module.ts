@@ -8,6 +8,7 @@ import { EvidenceStore } from './stores/attestations/evidence.store';
 import { TrustedIssuerStore } from './stores/attestations/trusted-issuer.store';
 import { CredentialStore } from './stores/credentials/credential.store';
 import { IssuingKeyStore } from './stores/credentials/issuing-key.store';
+import { CredentialOfferStore } from './stores/credentials/offer.store';
 import { StatusListStore } from './stores/credentials/status-list.store';
 import { IdempotencyStore } from './stores/edge/idempotency.store';
 import { RateLimitStore } from './stores/edge/rate-limit.store';
@@ -75,6 +76,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   PendingGrantStore,
   IdempotencyStore,
   IssuingKeyStore,
+  CredentialOfferStore,
   LaterVersionStore,
   LegacyTenantStore,
   LogCheckpointStore,

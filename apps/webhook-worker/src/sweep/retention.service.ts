@@ -44,6 +44,7 @@ export class RetentionService {
       events: days === 0 ? 0 : await this.deleteEvents(days),
       idempotency_keys: await this.inBatches(() => idempotency.deleteExpired(BATCH)),
       rate_windows: await this.inBatches(() => retention.deleteRateWindows(BATCH)),
+      credential_offers: await this.inBatches(() => retention.deleteOffers(BATCH)),
     };
     if (Object.values(deleted).some((count) => count > 0)) logger.info({ deleted }, 'Deleted old rows');
   }

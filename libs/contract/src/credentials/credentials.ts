@@ -1,5 +1,6 @@
 import {
   CREDENTIAL_FORMATS,
+  CREDENTIAL_PROFILES,
   CREDENTIAL_STATUSES,
   credentialIdOf,
   ENTITY_STATE_VCT,
@@ -33,6 +34,7 @@ import { body, type SentOf } from '../describe/shape';
 import { part, type RecordOf, view, type ViewOf } from '../describe/view';
 import { PATH_PATTERN, paths } from '../sharing/grant';
 import { EXAMPLE_ISSUER } from './issuing-keys';
+import { profile } from './offers';
 
 const FIELDS = {
   credential_id: text.madeOf(credentialIdOf).described('The id of the credential.'),
@@ -42,6 +44,10 @@ const FIELDS = {
   snapshot_version: version,
   format: oneOf(CREDENTIAL_FORMATS).described('The form of the credential.'),
   paths: paths.described('The parts that it discloses: JSON Pointers below `/attributes`. Null: everything.'),
+  profile: oneOf(CREDENTIAL_PROFILES)
+    .nullable()
+    .described('The published type to which the version was mapped; null: the view of the version.'),
+  offer_id: uuid.nullable().described('The offer by which a wallet took it; null if it was issued directly.'),
   has_holder_key: flag.described('True if only the holder of a key may present it.'),
   kid: text.described('The key that signed it.'),
   issuer: text.described('Its `iss` or `issuer`.'),
@@ -95,6 +101,7 @@ export const IssueCredentialBody = body(
         '`dc+sd-jwt` (the default): an SD-JWT VC. `eddsa-jcs-2022`: a W3C credential (VC 2.0) of the whole envelope, with ' +
           'a Data Integrity proof. It takes neither `paths` nor `holder_key`.',
       ),
+    profile: profile.optional(),
     holder_key: withMembers(
       field(rule<JsonObject>(JWK, 'invalid_type', 'must be a JWK', isJsonObject)),
       HOLDER_KEY_MEMBERS,
@@ -121,6 +128,8 @@ export const CREDENTIAL: RecordOf<typeof Credential> = {
   snapshotVersion: 1,
   format: 'dc+sd-jwt',
   paths: ['/attributes/legal/legal_name'],
+  profile: null,
+  offerId: null,
   hasHolderKey: false,
   kid: EXAMPLE_IDS.kid,
   issuer: EXAMPLE_ISSUER,

@@ -51,6 +51,7 @@ export const AUDIT_ACTIONS = {
   'attestation.added': ['attestation_id', 'issuer'],
   'issuing_key.created': ['kid'],
   'issuing_key.retired': ['kid'],
+  'credential.offered': ['offer_id', 'subject_type', 'subject_id'],
   'credential.issued': ['credential_id', 'subject_type', 'subject_id'],
   'credential.withdrawn': ['credential_id', 'subject_type', 'subject_id'],
   'limit.changed': ['limit_name'],

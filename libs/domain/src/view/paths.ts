@@ -60,6 +60,12 @@ export function unionOf(grants: readonly Visible[]): Visible {
   return widest(paths);
 }
 
+/** Returns the paths that both show. */
+export function intersectionOf(visible: Visible, paths: readonly string[]): readonly string[] {
+  if (visible === null) return paths;
+  return widest([...paths.filter((path) => covers(visible, path)), ...visible.filter((path) => covers(paths, path))]);
+}
+
 /** Checks whether `visible` covers the whole value at a JSON Pointer. */
 export function covers(visible: Visible, pointer: string): boolean {
   return visible === null || visible.some((path) => pointer === path || pointer.startsWith(`${path}/`));

@@ -325,7 +325,8 @@ function responsesOf(operation: Operation, groups: readonly ErrorCode[][]): Desc
     codes[0] === undefined ? '' : ERROR_STATUSES[codes[0]],
     { $ref: `#/components/responses/${nameOf(codes)}` },
   ]);
-  return Object.fromEntries([...own, ...errors]);
+  // Errors that an operation declares itself include those that all have with this status.
+  return Object.fromEntries([...errors, ...own]);
 }
 
 /**

@@ -8,6 +8,7 @@ import { ERROR_STATUSES, ERRORS_PATH } from '@iss/contract';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { errorBody } from './error-body';
 import { NotAcceptable } from './not-acceptable';
+import { OAuthError } from './oauth-error';
 import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
 
@@ -55,7 +56,7 @@ export class ErrorFilter implements ExceptionFilter {
     response.setHeader('Link', `<${ERRORS_PATH}#${error.code}>; rel="help"`);
     response
       .status(error instanceof NotAcceptable ? 406 : ERROR_STATUSES[error.code])
-      .json(errorBody(error, request.requestId));
+      .json(error instanceof OAuthError ? error.body : errorBody(error, request.requestId));
   }
 
   /** Counts an error per address if the caller is unknown. Returns `rate_limited` instead if there were too many. */

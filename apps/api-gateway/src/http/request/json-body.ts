@@ -14,7 +14,7 @@ declare module 'express-serve-static-core' {
   }
 }
 
-const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+export const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /** Throws `unsupported_media_type` unless the headers declare this type and no encoding. */
 export function requireBodyOf(request: Request, pattern: RegExp, type: string): void {
@@ -31,8 +31,8 @@ export function requireBodyOf(request: Request, pattern: RegExp, type: string): 
  * Returns the body as it was sent. Reads it only once. Throws `payload_too_large`, or `validation_error` if it is cut
  * off.
  */
-export async function readBody(request: Request): Promise<Buffer> {
-  request.bodyBytes ??= await readBytes(request, request.settings.limits.bodyBytes);
+export async function readBody(request: Request, maxBytes = request.settings.limits.bodyBytes): Promise<Buffer> {
+  request.bodyBytes ??= await readBytes(request, maxBytes);
   return request.bodyBytes;
 }
 

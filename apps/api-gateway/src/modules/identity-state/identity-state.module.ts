@@ -5,6 +5,8 @@ import { BundleService } from './lineage/bundle.service';
 import { CredentialService } from './credentials/credential.service';
 import { CredentialsController } from './credentials/credentials.controller';
 import { IssuingKeyService } from './credentials/issuing-key.service';
+import { OfferService } from './credentials/offer.service';
+import { OffersController } from './credentials/offers.controller';
 import { DiffController } from './diff/diff.controller';
 import { DiffService } from './diff/diff.service';
 import { EntityStateService } from './write/entity-state.service';
@@ -38,6 +40,7 @@ import { UpdatesController } from './updates/updates.controller';
     ExportController,
     ProvenanceController,
     CredentialsController,
+    OffersController,
   ],
   providers: [
     DiffService,
@@ -57,6 +60,7 @@ import { UpdatesController } from './updates/updates.controller';
     NewestVersions,
     CredentialService,
     IssuingKeyService,
+    OfferService,
   ],
 })
 export class IdentityStateModule {

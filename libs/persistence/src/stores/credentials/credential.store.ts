@@ -3,6 +3,7 @@ import {
   type AccessFacts,
   type Actor,
   type CredentialFormat,
+  type CredentialProfile,
   type CredentialStatus,
   DomainError,
   type InvalidReason,
@@ -31,6 +32,10 @@ export interface CredentialRecord extends SubjectRef {
   format: CredentialFormat;
   /** The disclosed parts; null: everything. */
   paths: Visible;
+  /** The published type to which the version was mapped; null: the view of the version. */
+  profile: CredentialProfile | null;
+  /** The offer by which a wallet took it; null if it was issued directly. */
+  offerId: string | null;
   hasHolderKey: boolean;
   kid: string;
   issuer: string;
@@ -64,7 +69,7 @@ export interface CredentialSource {
 
 export interface NewCredential extends Pick<
   CredentialRecord,
-  'credentialId' | 'tenantId' | 'granteeTenantId' | 'format' | 'paths' | 'hasHolderKey'
+  'credentialId' | 'tenantId' | 'granteeTenantId' | 'format' | 'paths' | 'profile' | 'offerId' | 'hasHolderKey'
 > {
   subjectKey: number;
   version: number;
@@ -118,6 +123,7 @@ const ISSUE = statement<
     },
   { credential: CredentialRecord | null; cap: number; isErased: boolean }
 >('credential_issue');
+const TAKE = statement<{ offerId: string }>('credential_offer_take');
 const WITHDRAW = statement<ActedBy & { credentialId: string }>('credential_withdraw');
 const FIND = statement<Actor & { credentialId: string }, Found>('credential_find');
 const LIST = statement<Actor & Before, ListRow<AccessFacts, CredentialRecord>>('credentials_of_tenant');
@@ -147,7 +153,7 @@ export class CredentialStore {
   /**
    * Records a credential of a tenant's version, at a random unused index of a status list. `openList` signs a new list.
    * Returns it with the key that must sign it, or null if the version was erased meanwhile. Throws `conflict` if the tenant
-   * has no key, and `limit_reached`.
+   * has no key or the offer was taken, and `limit_reached`.
    */
   issue(
     by: ActedBy,
@@ -155,11 +161,14 @@ export class CredentialStore {
     openList: (key: SealedKey) => Promise<NewStatusList>,
   ): Promise<IssuedRecord | null> {
     const { credentials_per_tenant } = this.caps;
-    const { tenantId } = credential;
+    const { tenantId, offerId } = credential;
     const { principalId, requestId } = by;
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, { principalId, requestId, tenantId });
       await sql.run(LOCK, { subjectKey: credential.subjectKey });
+      if (offerId !== null && (await sql.run(TAKE, { offerId })).length === 0) {
+        throw new DomainError('conflict', 'The offer was taken, or it has ended.');
+      }
       const [room] = await sql.run(ROOM, { tenantId, most: MOST_USED });
       if (room === undefined) throw noKey();
       const { list, ...key } = room;
@@ -201,7 +210,8 @@ export class CredentialStore {
   }
 }
 
-function noKey(): DomainError {
+/** Says that nothing can be signed. */
+export function noKey(): DomainError {
   return new DomainError(
     'conflict',
     'The owner of the subject has no issuing key. Its tenant_admin creates one with POST /v1/tenants/{tenant_id}/issuing-keys.',

@@ -8,6 +8,8 @@ c.credential_id AS "@group.credentialId",
   c.snapshot_version AS "@group.snapshotVersion",
   c.format AS "@group.format",
   c.paths AS "@group.paths",
+  c.profile AS "@group.profile",
+  c.offer_id AS "@group.offerId",
   c.has_holder_key AS "@group.hasHolderKey",
   c.kid AS "@group.kid",
   l.issuer AS "@group.issuer",
@@ -76,10 +78,10 @@ room AS MATERIALIZED (
    WHERE (SELECT true FROM credentials o WHERE o.list_id = :listId::uuid AND o.status_idx = t.idx LIMIT 1) IS NULL LIMIT 1
 ),
 made AS (
-  INSERT INTO credentials (credential_id, tenant_id, subject_key, snapshot_version, format, paths, has_holder_key, kid, list_id,
-                           status_idx, issued_by, grantee_tenant_id, expires_at, status)
-  SELECT :credentialId::uuid, :tenantId::text, :subjectKey, v.snapshot_version, :format::text, :paths::text[], :hasHolderKey::boolean,
-         :kid::text, :listId, room.idx, :principalId::text, :granteeTenantId::text, date_trunc('second', statement_timestamp()) + :expiresIn::int * interval '1 second',
+  INSERT INTO credentials (credential_id, tenant_id, subject_key, snapshot_version, format, paths, profile, offer_id, has_holder_key, kid,
+                           list_id, status_idx, issued_by, grantee_tenant_id, expires_at, status)
+  SELECT :credentialId::uuid, :tenantId::text, :subjectKey, v.snapshot_version, :format::text, :paths::text[], :profile::text, :offerId::uuid,
+         :hasHolderKey::boolean, :kid::text, :listId, room.idx, :principalId::text, :granteeTenantId::text, date_trunc('second', statement_timestamp()) + :expiresIn::int * interval '1 second',
          CASE WHEN v.is_superseded THEN 'superseded' ELSE 'valid' END
     FROM cap CROSS JOIN version v CROSS JOIN room CROSS JOIN ever
    WHERE NOT v.is_erased

@@ -12,6 +12,7 @@ const DELETE_EVENTS = statement<
 >('retention_delete_events');
 
 const DELETE_RATE_WINDOWS = statement<{ limit: number }, { deleted: number }>('retention_delete_rate_windows');
+const DELETE_OFFERS = statement<{ limit: number }, { deleted: number }>('retention_delete_offers');
 
 /**
  * Deletes expired rows in batches that are found by index. Rows that are locked are skipped, so writers never wait, and any
@@ -45,5 +46,10 @@ export class RetentionStore {
   /** Deletes at most `limit` old rate-limit windows. Returns their number. */
   async deleteRateWindows(limit: number): Promise<number> {
     return (await this.sql.one(DELETE_RATE_WINDOWS, { limit })).deleted;
+  }
+
+  /** Deletes at most `limit` offers of credentials that nobody can take any more. Returns their number. */
+  async deleteOffers(limit: number): Promise<number> {
+    return (await this.sql.one(DELETE_OFFERS, { limit })).deleted;
   }
 }

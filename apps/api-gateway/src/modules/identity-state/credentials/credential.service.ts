@@ -4,10 +4,13 @@ import {
   type Actor,
   CREDENTIAL_FORMATS,
   type CredentialFormat,
+  type CredentialProfile,
   DomainError,
   EXPIRES_IN,
+  intersectionOf,
   type JsonObject,
   type JsonValue,
+  parseStoredJson,
   type Reader,
   requireAccess,
   requireStorablePaths,
@@ -21,10 +24,23 @@ import {
   type Page,
   type PageRequest,
   type SealedKey,
+  type SnapshotRecord,
   StatusListStore,
+  type SubjectDisclosure,
 } from '@iss/persistence';
 import { SecretBox } from '@iss/platform';
-import { jwkFault, signCredential, signEnvelope, signStatusList, STATUS_LIST_VALIDITY } from '@iss/attestation';
+import {
+  jwkFault,
+  type ProfileClaims,
+  profileClaims,
+  type ProfileFault,
+  PROFILES,
+  signCredential,
+  signEnvelope,
+  signProfile,
+  signStatusList,
+  STATUS_LIST_VALIDITY,
+} from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
 import { Disclosures } from '../../../access/disclosures';
@@ -37,9 +53,27 @@ import { ShownSnapshots } from '../snapshot/shown-snapshots';
 /** A credential as it was asked for. */
 export interface SentRequest {
   paths: readonly JsonValue[] | undefined;
+  profile: CredentialProfile | undefined;
   format: CredentialFormat | undefined;
   holderKey: JsonObject | undefined;
   expiresIn: number | undefined;
+  /** The offer by which a wallet takes it. */
+  offerId?: string;
+}
+
+/** A version of which the caller may issue a credential. */
+export interface CredentialSource {
+  snapshot: SnapshotRecord & { envelope: string; envelopeHash: string };
+  subjectKey: number;
+  ownerTenantId: string;
+  /** The tenant that issues it by a grant; null for the owner. */
+  granteeTenantId: string | null;
+  /** What the credential discloses. */
+  paths: Visible;
+  disclosure: SubjectDisclosure | null;
+  logIndex: number | null;
+  /** Null without a profile. */
+  mapped: ProfileClaims | null;
 }
 
 const MAX_HOLDER_KEY_BYTES = 4096;
@@ -68,15 +102,15 @@ export class CredentialService {
   }
 
   /**
-   * Issues a credential of a version. Throws `forbidden`, `not_found`, `erased`, `validation_error`, `conflict` if the
-   * tenant has no key, or `limit_reached`.
+   * Returns the version of which a credential is asked for. Throws `forbidden`, `not_found`, `erased`, `validation_error`, or
+   * `conflict` if the version has no hash, or lacks what the profile needs.
    */
-  async issue(
+  async source(
     asker: Reader & Asker,
     acting: Acting,
     snapshotId: string,
-    sent: SentRequest,
-  ): Promise<CredentialRecord & { credential: string }> {
+    sent: Pick<SentRequest, 'paths' | 'profile' | 'format' | 'holderKey'>,
+  ): Promise<CredentialSource> {
     const { facts, disclosure, subjectKey, ownerTenantId, logIndex, ...found } = await this.credentials.source(
       acting,
       snapshotId,
@@ -84,25 +118,50 @@ export class CredentialService {
     const { issueCredential } = RULES;
     const visible = requireAccess(facts, found.version === null ? { role: issueCredential.role } : issueCredential);
     if (found.snapshot === null || subjectKey === null || ownerTenantId === null) throw notFound();
-    const snapshot = requireContent(found.snapshot);
-    const { envelope, envelopeHash, snapshotVersion: version } = snapshot;
+    const { envelope, envelopeHash, ...rest } = requireContent(found.snapshot);
     if (envelope === null || envelopeHash === null) throw unsealed();
+    const snapshot = { ...rest, envelope, envelopeHash };
     const isOwner = disclosure === null;
-    if (!isOwner && sent.paths !== undefined) throw pathsOfGrant();
-    const paths = isOwner ? requireStorablePaths(sent.paths ?? null) : visible;
-    const holderKey = await holderKeyOf(sent.holderKey);
-    const { format = 'dc+sd-jwt' } = sent;
-    const isWhole = format === 'eddsa-jcs-2022';
-    if (isWhole) requireWhole(sent, visible);
-    // The paths of a grant never lead into arrays, because an index moves to another element.
-    const wanted = { visible: paths, intoArrays: isOwner };
-    const view = isWhole ? null : await this.shown.viewOf(asker, snapshot, wanted);
+    const { profile, paths: asked } = sent;
+    if (profile !== undefined) requireNoOther(sent);
+    if (!isOwner && asked !== undefined) throw pathsOfGrant();
+    if (sent.format === 'eddsa-jcs-2022') requireWhole(sent, visible);
     const granteeTenantId = isOwner ? null : acting.tenantId;
+    const source = { snapshot, subjectKey, ownerTenantId, granteeTenantId, disclosure, logIndex };
+    if (profile === undefined) {
+      return { ...source, paths: isOwner ? requireStorablePaths(asked ?? null) : visible, mapped: null };
+    }
+    const paths = intersectionOf(visible, PROFILES[profile].paths);
+    const { envelope: shown } = await this.shown.viewOf(asker, snapshot, { visible: paths });
+    const mapped = asker.measured(() => profileClaims(profile, parseStoredJson(shown)));
+    if (mapped.faults.length > 0) throw unfit(profile, mapped.faults);
+    return { ...source, paths, mapped };
+  }
+
+  /**
+   * Issues a credential of a version. Throws `forbidden`, `not_found`, `erased`, `validation_error`, `limit_reached`, or
+   * `conflict` if the tenant has no key, the version is not fit for the profile, or the offer was taken.
+   */
+  async issue(
+    asker: Reader & Asker,
+    acting: Acting,
+    snapshotId: string,
+    sent: SentRequest,
+  ): Promise<CredentialRecord & { credential: string }> {
+    const source = await this.source(asker, acting, snapshotId, sent);
+    const { snapshot, ownerTenantId: tenantId, granteeTenantId, subjectKey, paths, disclosure, mapped } = source;
+    const { snapshotVersion: version } = snapshot;
+    const holderKey = await holderKeyOf(sent.holderKey);
+    const { format = 'dc+sd-jwt', profile = null, offerId = null } = sent;
+    // The paths of a grant never lead into arrays, because an index moves to another element.
+    const wanted = { visible: paths, intoArrays: granteeTenantId === null };
+    const isView = format === 'dc+sd-jwt' && mapped === null;
+    const view = isView ? await this.shown.viewOf(asker, snapshot, wanted) : null;
     const made = await this.credentials.issue(
       acting,
       {
-        ...{ credentialId: randomUUID(), tenantId: ownerTenantId, granteeTenantId, subjectKey, version, paths },
-        format,
+        ...{ credentialId: randomUUID(), tenantId, granteeTenantId, subjectKey, version, paths },
+        ...{ format, profile, offerId },
         hasHolderKey: holderKey !== null,
         expiresIn: sent.expiresIn ?? EXPIRES_IN.default,
       },
@@ -112,16 +171,15 @@ export class CredentialService {
       throw new DomainError('unavailable', 'The version was erased during this request. Send it again.');
     }
     await this.disclosures.record(asker, disclosure, { from: version, to: version }, 'credential');
-    const { credential: record, key } = made;
+    const { credential: record } = made;
     const { issuer, issuedAt, expiresAt, statusUri: uri, statusIdx: idx } = record;
-    const log = await this.placeOf(logIndex);
-    const claims = { credentialId: record.credentialId, issuer, issuedAt, expiresAt, status: { uri, idx }, log };
-    const credential =
-      view === null
-        ? signEnvelope({ envelope, envelopeHash }, claims, this.open(key))
-        : await signCredential(view, { ...claims, holderKey }, this.open(key));
+    const log = await this.placeOf(source.logIndex);
+    const claims = { credentialId: record.credentialId, issuer, issuedAt, expiresAt, status: { uri, idx }, log, holderKey };
+    const key = this.open(made.key);
     this.issued.inc({ format });
-    return { ...record, credential };
+    if (view !== null) return { ...record, credential: await signCredential(view, claims, key) };
+    if (profile === null || mapped === null) return { ...record, credential: signEnvelope(snapshot, claims, key) };
+    return { ...record, credential: await signProfile(profile, mapped, claims, key) };
   }
 
   /** Returns a credential. Throws `forbidden` or `not_found`. */
@@ -186,8 +244,22 @@ async function holderKeyOf(sent: JsonObject | undefined): Promise<JsonObject | n
   ]);
 }
 
+/** Refuses what a profile decides. */
+function requireNoOther({ paths, format }: Pick<SentRequest, 'paths' | 'format'>): void {
+  if (paths !== undefined) throw leftOut('paths', 'must be left out with a profile, which names its paths');
+  if (format === 'eddsa-jcs-2022') throw leftOut('profile', 'must be left out with the format eddsa-jcs-2022');
+}
+
+function unfit(profile: CredentialProfile, faults: readonly ProfileFault[]): DomainError {
+  return new DomainError(
+    'conflict',
+    `The visible part of the version is not fit for the profile ${profile}. Write a version in which each place of details has its value.`,
+    faults.map(({ path, message }) => ({ path: '/profile', message: `${path} ${message}`, code: 'invalid_value' })),
+  );
+}
+
 /** Refuses what a credential of the whole envelope cannot have. */
-function requireWhole({ paths, holderKey }: SentRequest, visible: Visible): void {
+function requireWhole({ paths, holderKey }: Pick<SentRequest, 'paths' | 'holderKey'>, visible: Visible): void {
   const message = 'must be left out with the format eddsa-jcs-2022';
   if (paths !== undefined) throw leftOut('paths', message);
   if (holderKey !== undefined) throw leftOut('holder_key', message);

@@ -78,9 +78,9 @@ export class CredentialsController {
     @ActorParam() acting: Acting,
     @UuidParam({ name: 'snapshot_id' }) snapshotId: string,
     @ReaderParam() asker: Reader & Asker,
-    @JsonBody() { paths, format, holder_key, expires_in }: IssueCredentialBody,
+    @JsonBody() { paths, profile, format, holder_key, expires_in }: IssueCredentialBody,
   ): Promise<IssuedCredential> {
-    const sent = { paths, format, holderKey: holder_key, expiresIn: expires_in };
+    const sent = { paths, profile, format, holderKey: holder_key, expiresIn: expires_in };
     return IssuedCredential.of(await this.credentials.issue(asker, acting, snapshotId, sent));
   }
 
@@ -114,10 +114,15 @@ export class CredentialsController {
 
   private async published(tenantId: string, response: Response) {
     const keys = await this.keys.published(tenantId);
-    response.setHeader('Access-Control-Allow-Origin', '*');
-    response.setHeader('Cache-Control', 'public, max-age=300');
+    forEverybody(response);
     return keys;
   }
+}
+
+/** Lets anybody keep public metadata. */
+export function forEverybody(response: Response): void {
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  response.setHeader('Cache-Control', 'public, max-age=300');
 }
 
 function keyOf({ publicKey: x, ...key }: StoredKey): RecordOf<typeof IssuingKey> {
