@@ -15,6 +15,7 @@ const esmOnly = [
   'fast-check',
   'commander',
   '@noble',
+  '@openid4vc',
 ];
 /** Suites that cost much: only `npm run test:all` runs them, and `npm test` where an argument names them. */
 const FULL = process.env.ISS_TEST_ALL === 'true' ? ['**/*.full-spec.ts'] : [];

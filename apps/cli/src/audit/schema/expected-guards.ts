@@ -23,6 +23,11 @@ constraint changed_paths_since_is_one_check of changed_paths_since: CHECKis_one
 constraint changed_paths_since_pkey of changed_paths_since: PRIMARYKEYis_one
 constraint claimed_types_claimed_type_check of claimed_types: CHECKclaimed_type=ANYARRAY['human'::text,'service_account'::text,'ai_agent'::text]
 constraint claimed_types_pkey of claimed_types: PRIMARYKEYprincipal_id
+constraint credential_offers_pkey of credential_offers: PRIMARYKEYoffer_id
+constraint credential_offers_taken of credential_offers: CHECKtaken_atISNULLORtoken_hashISNOTNULL
+constraint credential_offers_tenant_id_fkey of credential_offers: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+constraint credential_offers_token of credential_offers: CHECKtoken_hashISNULL=token_expires_atISNULL
+constraint credential_offers_wrong_tx_codes_check of credential_offers: CHECKwrong_tx_codes>=0ANDwrong_tx_codes<=5
 constraint credentials_invalid of credentials: CHECKstatus='invalid'::text=invalid_reasonISNOTNULL
 constraint credentials_kid_fkey of credentials: FOREIGNKEYkidREFERENCESissuing_keyskid
 constraint credentials_list_id_fkey of credentials: FOREIGNKEYlist_idREFERENCESstatus_listslist_id
@@ -214,7 +219,8 @@ constraint webhook_subscriptions_tenant_id_fkey of webhook_subscriptions: FOREIG
 function announce_first_log_keys (vkeys text[]): plpgsql as its owner search_path=pg_catalog, pg_temp 68e9bc1905cc1968 for iss_app, iss_worker
 function archive_texts (pack uuid, keys bigint[], versions integer[], offsets integer[], lengths integer[], hashes bytea[]): plpgsql as its owner search_path=pg_catalog, pg_temp 0932e405f5dc7126 for iss_app, iss_worker
 function audit_attestation (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 4f100922e074a682 for PUBLIC
-function audit_credential (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC c0aabb85b25f54ed for PUBLIC
+function audit_credential (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 8df355ee60800a6a for PUBLIC
+function audit_credential_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC aa31d7cc361972c7 for PUBLIC
 function audit_details (old_row jsonb, new_row jsonb, columns text[]): sql search_path=pg_catalog, pg_temp d482e23991401f6c for PUBLIC
 function audit_erasure (): plpgsql as its owner search_path=pg_catalog, pg_temp 5f20b856d09a482c for PUBLIC
 function audit_grants (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 0fc19db6e81d41d1 for PUBLIC
@@ -231,6 +237,8 @@ function audit_trusted_issuer (): plpgsql as its owner search_path=pg_catalog, p
 function complete_grant_change (): plpgsql search_path=pg_catalog, pg_temp 94dda1c794113e28 for PUBLIC
 function credentials_lock (subject_key bigint): sql a300046769ea12cb for PUBLIC
 function effective_time (generated_at text): plpgsql 8633e319af169914 for PUBLIC
+function end_offers_of_erased (): plpgsql as its owner search_path=pg_catalog, pg_temp 3e5d3e72ca4990a0 for PUBLIC
+function end_offers_of_retired (): plpgsql as its owner search_path=pg_catalog, pg_temp bd346152154fe99d for PUBLIC
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_changed_paths (): plpgsql as its owner search_path=pg_catalog, pg_temp 9014ad18abb0a632 for PUBLIC
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
@@ -286,6 +294,7 @@ function refuse_issuing_key_change (): plpgsql search_path=pg_catalog, pg_temp 9
 function refuse_key_removal (): plpgsql search_path=pg_catalog, pg_temp 43ed88df3b3f2bd7 for PUBLIC
 function refuse_log_change (): plpgsql a0422a64b3337e1a for PUBLIC
 function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e19473aa8 for PUBLIC
+function refuse_offer_change (): plpgsql search_path=pg_catalog, pg_temp ee1544bc88b17fa4 for PUBLIC
 function refuse_pack_change (): plpgsql search_path=pg_catalog, pg_temp 35564bb28d1f3816 for PUBLIC
 function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 9e969ba88eb48778 for PUBLIC
 function refuse_provenance_change (): plpgsql search_path=pg_catalog, pg_temp 3b7c65750190f6b1 for PUBLIC
@@ -320,6 +329,7 @@ migration ChangeKind1700000000057: applied
 migration ChangedPaths1700000000058: applied
 migration ClaimedTypes1700000000005: applied
 migration Consent1700000000032: applied
+migration CredentialOffers1700000000067: applied
 migration Credentials1700000000060: applied
 migration Disclosures1700000000018: applied
 migration DisplayNames1700000000047: applied
@@ -378,6 +388,7 @@ privileges of PUBLIC on audit_places: none
 privileges of PUBLIC on audit_records: none
 privileges of PUBLIC on changed_paths_since: none
 privileges of PUBLIC on claimed_types: none
+privileges of PUBLIC on credential_offers: none
 privileges of PUBLIC on credentials: none
 privileges of PUBLIC on deliveries: none
 privileges of PUBLIC on delivery_attempts: none
@@ -447,6 +458,7 @@ privileges of iss_app on audit_places: none
 privileges of iss_app on audit_records: SELECT
 privileges of iss_app on changed_paths_since: none
 privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
+privileges of iss_app on credential_offers: DELETE, INSERT, SELECT, UPDATE (taken_at, token_expires_at, token_hash, wrong_tx_codes)
 privileges of iss_app on credentials: INSERT, SELECT, UPDATE (invalid_reason, status, status_at)
 privileges of iss_app on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
@@ -516,6 +528,7 @@ privileges of iss_gateway on audit_places: none
 privileges of iss_gateway on audit_records: SELECT
 privileges of iss_gateway on changed_paths_since: none
 privileges of iss_gateway on claimed_types: INSERT, SELECT, UPDATE
+privileges of iss_gateway on credential_offers: INSERT, SELECT, UPDATE (taken_at, token_expires_at, token_hash, wrong_tx_codes)
 privileges of iss_gateway on credentials: INSERT, SELECT, UPDATE (invalid_reason, status, status_at)
 privileges of iss_gateway on deliveries: INSERT, SELECT, UPDATE
 privileges of iss_gateway on delivery_attempts: SELECT
@@ -585,6 +598,7 @@ privileges of iss_worker on audit_places: none
 privileges of iss_worker on audit_records: SELECT
 privileges of iss_worker on changed_paths_since: none
 privileges of iss_worker on claimed_types: SELECT
+privileges of iss_worker on credential_offers: DELETE, SELECT, UPDATE (taken_at)
 privileges of iss_worker on credentials: SELECT
 privileges of iss_worker on deliveries: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
@@ -662,6 +676,8 @@ trigger audit_records_logged of audit_records: CREATETRIGGERaudit_records_logged
 trigger audit_records_not_truncated of audit_records: CREATETRIGGERaudit_records_not_truncatedBEFORETRUNCATEONaudit_recordsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_record_change
 trigger changed_paths_since_not_truncated of changed_paths_since: CREATETRIGGERchanged_paths_since_not_truncatedBEFORETRUNCATEONchanged_paths_sinceFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger changed_paths_since_stays of changed_paths_since: CREATETRIGGERchanged_paths_since_staysBEFOREDELETEORUPDATEONchanged_paths_sinceFOREACHROWEXECUTEFUNCTIONrefuse_log_change
+trigger credential_offers_audited of credential_offers: CREATETRIGGERcredential_offers_auditedAFTERINSERTONcredential_offersFOREACHROWEXECUTEFUNCTIONaudit_credential_offer
+trigger credential_offers_immutable of credential_offers: CREATETRIGGERcredential_offers_immutableBEFOREUPDATEONcredential_offersFOREACHROWWHENto_jsonbold.*-'{token_hash,token_expires_at,wrong_tx_codes,taken_at}'::text[]<>to_jsonbnew.*-'{token_hash,token_expires_at,wrong_tx_codes,taken_at}'::text[]ORold.token_hash<>new.token_hashORold.token_expires_at<>new.token_expires_atORold.token_hashISNOTNULLANDnew.token_hashISNULLORnew.wrong_tx_codes<old.wrong_tx_codesORold.taken_atISNOTNULLEXECUTEFUNCTIONrefuse_offer_change
 trigger credentials_changed_marked of credentials: CREATETRIGGERcredentials_changed_markedAFTERUPDATEONcredentialsFOREACHROWWHENnew.status<>old.statusEXECUTEFUNCTIONmark_status_list
 trigger credentials_immutable of credentials: CREATETRIGGERcredentials_immutableBEFOREUPDATEONcredentialsFOREACHROWWHENto_jsonbold.*-'{status,status_at,invalid_reason}'::text[]<>to_jsonbnew.*-'{status,status_at,invalid_reason}'::text[]ORold.status='invalid'::textORold.status='superseded'::textANDnew.status='valid'::textEXECUTEFUNCTIONrefuse_credential_change
 trigger credentials_issued_audited of credentials: CREATETRIGGERcredentials_issued_auditedAFTERINSERTONcredentialsFOREACHROWEXECUTEFUNCTIONaudit_credential
@@ -678,6 +694,7 @@ trigger erasures_logged of erasures: CREATETRIGGERerasures_loggedAFTERUPDATEONer
 trigger erasures_made_audited of erasures: CREATETRIGGERerasures_made_auditedAFTERINSERTONerasuresFOREACHROWEXECUTEFUNCTIONaudit_erasure
 trigger erasures_moved_audited of erasures: CREATETRIGGERerasures_moved_auditedAFTERUPDATEONerasuresFOREACHROWWHENold.status='pending'::textANDnew.status=ANYARRAY['erased'::text,'cancelled'::text]ORold.confirmed_byISDISTINCTFROMnew.confirmed_byEXECUTEFUNCTIONaudit_erasure
 trigger erasures_not_truncated of erasures: CREATETRIGGERerasures_not_truncatedBEFORETRUNCATEONerasuresFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger erasures_offers_end of erasures: CREATETRIGGERerasures_offers_endAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONend_offers_of_erased
 trigger erasures_setting of erasures: CREATETRIGGERerasures_settingBEFOREINSERTONerasuresFOREACHROWEXECUTEFUNCTIONtake_erasure_setting
 trigger erasures_stay of erasures: CREATETRIGGERerasures_stayBEFOREDELETEORUPDATEONerasuresFOREACHROWEXECUTEFUNCTIONrefuse_erasure_change
 trigger erasures_texts_erased of erasures: CREATETRIGGERerasures_texts_erasedAFTERUPDATEONerasuresFOREACHROWWHENnew.status='erased'::textANDold.status<>'erased'::textEXECUTEFUNCTIONerase_texts
@@ -702,6 +719,7 @@ trigger grants_to_all_made of grants: CREATETRIGGERgrants_to_all_madeBEFOREINSER
 trigger grants_to_all_widened of grants: CREATETRIGGERgrants_to_all_widenedBEFOREUPDATEOFscopes,expires_at,paths,starts_atONgrantsFOREACHROWWHENnew.subject_key=0EXECUTEFUNCTIONrequire_confirmed_grant
 trigger issuing_keys_made_audited of issuing_keys: CREATETRIGGERissuing_keys_made_auditedAFTERINSERTONissuing_keysFOREACHROWEXECUTEFUNCTIONaudit_issuing_key
 trigger issuing_keys_not_truncated of issuing_keys: CREATETRIGGERissuing_keys_not_truncatedBEFORETRUNCATEONissuing_keysFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
+trigger issuing_keys_offers_end of issuing_keys: CREATETRIGGERissuing_keys_offers_endAFTERUPDATEONissuing_keysFOREACHROWWHENold.retired_atISNULLANDnew.retired_atISNOTNULLEXECUTEFUNCTIONend_offers_of_retired
 trigger issuing_keys_replaced of issuing_keys: CREATETRIGGERissuing_keys_replacedAFTERUPDATEONissuing_keysFOREACHROWWHENold.replaced_atISDISTINCTFROMnew.replaced_atORold.retired_atISDISTINCTFROMnew.retired_atEXECUTEFUNCTIONrenew_status_lists
 trigger issuing_keys_retired_audited of issuing_keys: CREATETRIGGERissuing_keys_retired_auditedAFTERUPDATEONissuing_keysFOREACHROWWHENold.retired_atISNULLANDnew.retired_atISNOTNULLEXECUTEFUNCTIONaudit_issuing_key
 trigger issuing_keys_stay of issuing_keys: CREATETRIGGERissuing_keys_stayBEFOREDELETEORUPDATEONissuing_keysFOREACHROWEXECUTEFUNCTIONrefuse_issuing_key_change
@@ -781,6 +799,8 @@ trigger trusted_issuers_audited of trusted_issuers: CREATETRIGGERtrusted_issuers
 trigger webhook_subscriptions_changed_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_changed_auditedAFTERUPDATEONwebhook_subscriptionsFOREACHROWWHENold.target_urlISDISTINCTFROMnew.target_urlORold.event_typesISDISTINCTFROMnew.event_typesORold.pathsISDISTINCTFROMnew.pathsORold.statusISDISTINCTFROMnew.statusORold.secret_fingerprintISDISTINCTFROMnew.secret_fingerprintORold.deleted_atISDISTINCTFROMnew.deleted_atEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_made_audited of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_made_auditedAFTERINSERTONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONaudit_subscription
 trigger webhook_subscriptions_types of webhook_subscriptions: CREATETRIGGERwebhook_subscriptions_typesAFTERINSERTORDELETEORUPDATEOFtenant_id,event_types,created_at,deleted_atONwebhook_subscriptionsFOREACHROWEXECUTEFUNCTIONkeep_subscription_types
+unique index credential_offers_by_code of credential_offers: CREATEUNIQUEINDEXcredential_offers_by_codeONcredential_offersUSINGbtreecode_hash
+unique index credential_offers_by_token of credential_offers: CREATEUNIQUEINDEXcredential_offers_by_tokenONcredential_offersUSINGbtreetoken_hashWHEREtoken_hashISNOTNULL
 unique index disclosures_by_id of disclosures: CREATEUNIQUEINDEXdisclosures_by_idONdisclosuresUSINGbtreedisclosure_id
 unique index disclosures_once of disclosures: CREATEUNIQUEINDEXdisclosures_onceONdisclosuresUSINGbtreedisclosed_on,subject_key,grantee_tenant_id,principal_id,via,from_version,to_version,paths_hashpathsNULLSNOTDISTINCT
 unique index erasures_pending_key of erasures: CREATEUNIQUEINDEXerasures_pending_keyONerasuresUSINGbtreesubject_keyWHEREstatus='pending'::text
