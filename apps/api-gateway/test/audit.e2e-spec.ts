@@ -252,6 +252,11 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
       ...{ has_holder_key: changed(null, false), expires_at: changed(null, expect.any(String)) },
     }),
   },
+  'credential.offered': {
+    by: 'admin',
+    make: async () => ['post', `/v1/tenants/acme/snapshots/${await snapshotOfAcme()}/credential-offers`, {}],
+    details: { snapshot_version: changed(null, 1), expires_at: changed(null, expect.any(String)) },
+  },
   'credential.withdrawn': {
     by: 'admin',
     make: async () => {
@@ -685,6 +690,7 @@ it('no change of these tables goes without a record, whoever makes it', async ()
     [
       ...audited.flatMap((table) => [`${table} insert`, `${table} update`]),
       'attestations insert',
+      'credential_offers insert',
       'credentials insert',
       'credentials update',
       'issuing_keys insert',

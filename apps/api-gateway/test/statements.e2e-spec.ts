@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
+import { PRE_AUTHORIZED_GRANT } from '@iss/contract';
 import type { Method } from '../../../tools/testing/conformance';
 import { addLineage } from '../../../tools/testing/lineage';
 import { waitFor } from '../../../tools/testing/wait-for';
@@ -14,6 +15,8 @@ interface Request {
   /** The default is GET, or POST if there is a body. */
   method?: Method;
   body?: object;
+  /** Parameters of a form instead of a body. */
+  form?: object;
   /** Defaults to Alice. */
   as?: User;
   headers?: Record<string, string>;
@@ -49,9 +52,11 @@ const proposal = (one: Subject): object => ({
   patch_ops: OPS,
 });
 const ask = async (request: Request) => {
-  const { path, body, method = body === undefined ? 'get' : 'post', as = 'alice', headers = {} } = request;
+  const { path, body, form, method = body === undefined ? 'get' : 'post', as = 'alice', headers = {} } = request;
   const test = world.gateway.as(as, method, path).set(headers);
-  const answer = await (body === undefined ? test : test.send(body));
+  if (form !== undefined) void test.type('form');
+  const sent = form ?? body;
+  const answer = await (sent === undefined ? test : test.send(sent));
   if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`);
   return answer;
 };
@@ -164,12 +169,23 @@ const credentialsOfNew = async (): Promise<string> => {
   const { body } = await ask({ path: STATES, body: envelope() });
   return `${TENANT}/snapshots/${String(body.snapshot_id)}/credentials`;
 };
+const offersOfNew = async (): Promise<string> => (await credentialsOfNew()).replace(/s$/, '-offers');
+const offeredCode = async (): Promise<object> => {
+  const { body } = await ask({ method: 'post', path: await offersOfNew() });
+  const code = body.credential_offer.grants[PRE_AUTHORIZED_GRANT]['pre-authorized_code'];
+  return { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': code, tx_code: body.tx_code };
+};
 
 const CREDENTIALS: readonly Row[] = [
   ['an issuing key', () => ({ method: 'post', path: `${TENANT}/issuing-keys` }), ['member_facts', 'lock_tenant', 'issuing_key_replace', 'issuing_key_create']],
   ['the first credential of a version without a view', async () => ({ method: 'post', path: await credentialsOfNew() }), ['credential_source', 'views_find', 'views_commit', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'status_list_open', 'credential_issue']],
   ['a credential', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
   ['a credential of a whole envelope', async () => ({ method: 'post', path: await credentialsOfNew(), body: { format: 'eddsa-jcs-2022' } }), ['credential_source', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
+  ['an offer of a credential', async () => ({ method: 'post', path: await offersOfNew() }), ['credential_source', 'credential_offer_create']],
+  ['a code', async () => ({ method: 'post', path: '/tenants/acme/token', form: await offeredCode() }), ['credential_offer_by_code', 'credential_offer_redeem']],
+  ['a nonce', () => ({ method: 'post', path: '/tenants/acme/nonce' }), []],
+  ['the metadata for wallets', () => ({ path: '/.well-known/openid-credential-issuer/tenants/acme' }), ['issuing_keys_needed']],
+  ['where wallets exchange codes', () => ({ path: '/.well-known/oauth-authorization-server/tenants/acme' }), ['issuing_keys_needed']],
   ['credentials of a tenant', () => ({ path: `${TENANT}/credentials` }), ['credentials_of_tenant']],
   ['the keys of an issuer', () => ({ path: '/.well-known/jwt-vc-issuer/tenants/acme' }), ['issuing_keys_needed']],
   ['the keys of an issuer of W3C credentials', () => ({ path: '/tenants/acme' }), ['issuing_keys_needed']],

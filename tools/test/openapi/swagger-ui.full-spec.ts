@@ -54,11 +54,15 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'GET /v1/tenants/{tenant_id}/attestations/{attestation_id}',
     'POST /v1/tenants/{tenant_id}/issuing-keys/{kid}/retire',
     'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials',
+    'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credential-offers',
     'GET /v1/tenants/{tenant_id}/credentials/{credential_id}',
     'POST /v1/tenants/{tenant_id}/credentials/{credential_id}/withdraw',
     'GET /v1/status-lists/{list_id}',
     'GET /.well-known/jwt-vc-issuer/tenants/{tenant_id}',
     'GET /tenants/{tenant_id}',
+    'GET /.well-known/openid-credential-issuer/tenants/{tenant_id}',
+    'GET /.well-known/oauth-authorization-server/tenants/{tenant_id}',
+    'POST /tenants/{tenant_id}/token',
     'GET /v1/webhook-subscriptions/{subscription_id}',
     'PATCH /v1/webhook-subscriptions/{subscription_id}',
     'DELETE /v1/webhook-subscriptions/{subscription_id}',
@@ -107,6 +111,9 @@ function inUse(operations: readonly string[]): Record<string, Partial<Setting>> 
 
 const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
 const settingOf = (operation: Operation): Setting => ({ ...USUAL, ...SETTINGS[nameOf(operation)] });
+
+/** Needs a token and a proof, which are made for the moment. */
+const NOT_EXECUTED = 'POST /tenants/{tenant_id}/credential';
 
 /** Sorts the seeded world first, since the others replace it, and then by caller, to save sign-ins. */
 function inOrder(operations: readonly Operation[]): Operation[] {
@@ -269,7 +276,7 @@ withBrowser('at /docs', () => {
    * The first operation of each tag, and of each method and caller, because Swagger UI takes seconds for each.
    * examples.e2e-spec.ts sends the examples of all operations.
    */
-  const walked = inOrder(operations).filter(
+  const walked = inOrder(operations.filter((operation) => nameOf(operation) !== NOT_EXECUTED)).filter(
     (operation, index, all) =>
       IS_EXHAUSTIVE || kindsOf(operation).some((kind) => all.findIndex((one) => kindsOf(one).includes(kind)) === index),
   );

@@ -39,7 +39,7 @@ async function statusesOf(row: Row): Promise<Partial<Record<Caller, number>>> {
 
 /** Returns a function that sends the row's request. */
 function requestOf(row: Row, caller: Caller, prepared: Prepared, key?: string): () => Promise<number> {
-  const { params, query, body, lines } = prepared;
+  const { params, query, body, lines, form } = prepared;
   const values: Record<string, string> = { tenant_id: row.actsFor === 'own' ? tenantOf(caller) : 'acme', ...params };
   const path = row.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
   const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
@@ -47,6 +47,7 @@ function requestOf(row: Row, caller: Caller, prepared: Prepared, key?: string): 
     const request = world.gateway.withToken(world.token(caller), row.method, `${path}${search}`);
     if (key !== undefined) void request.set('Idempotency-Key', key);
     if (lines !== undefined) return (await request.type('application/x-ndjson').send(lines)).status;
+    if (form !== undefined) return (await request.type('form').send(form)).status;
     const hasBody = body !== undefined && row.method !== 'get' && row.method !== 'delete';
     return (await (hasBody ? request.send(body) : request)).status;
   };

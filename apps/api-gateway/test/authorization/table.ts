@@ -80,6 +80,26 @@ export const TABLE: readonly Row[] = [
     fixture: 'issuing_key',
   },
   { method: 'get', path: '/tenants/{tenant_id}', ok: 200, open: true, ...ofOwner, fixture: 'issuing_key' },
+  {
+    method: 'get',
+    path: '/.well-known/openid-credential-issuer/tenants/{tenant_id}',
+    ok: 200,
+    open: true,
+    ...ofOwner,
+    fixture: 'issuing_key',
+  },
+  {
+    method: 'get',
+    path: '/.well-known/oauth-authorization-server/tenants/{tenant_id}',
+    ok: 200,
+    open: true,
+    ...ofOwner,
+    fixture: 'issuing_key',
+  },
+  { method: 'post', path: '/tenants/{tenant_id}/token', ok: 200, open: true, ...ofOwner, fixture: 'offered_code' },
+  { method: 'post', path: '/tenants/{tenant_id}/nonce', ok: 200, open: true, ...ofOwner },
+  // Only the token for the code of an offer takes a credential (`credential-offers.e2e-spec.ts`).
+  { method: 'post', path: '/tenants/{tenant_id}/credential', ok: 401, open: true, ...ofOwner },
   { method: 'get', path: '/v1/status-lists/{list_id}', ok: 200, open: true, ...ofOwner, fixture: 'status_list' },
   { method: 'get', path: '/log/consistency', ok: 200, open: true, ...ofOwner, fixture: 'log_sizes' },
 
@@ -464,6 +484,14 @@ export const TABLE: readonly Row[] = [
   {
     ...write,
     path: `${TENANT}/snapshots/{snapshot_id}/credentials`,
+    ok: 201,
+    role: 'tenant_admin',
+    grants: ['issue_view'],
+    fixture: 'credential_source',
+  },
+  {
+    ...write,
+    path: `${TENANT}/snapshots/{snapshot_id}/credential-offers`,
     ok: 201,
     role: 'tenant_admin',
     grants: ['issue_view'],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { buildEventBody, parseStoredJson, type Scope, seal, validateEnvelope } from '@iss/domain';
-import { EXAMPLE_CREDENTIAL } from '@iss/contract';
+import { EXAMPLE_CREDENTIAL, PRE_AUTHORIZED_GRANT } from '@iss/contract';
 import { Client } from 'pg';
 import { TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { publishLog } from '../publish-log';
@@ -22,6 +22,8 @@ export interface Prepared {
   body?: object;
   /** Lines of NDJSON instead of a body. */
   lines?: string;
+  /** Parameters of a form instead of a body. */
+  form?: Record<string, string>;
 }
 
 type Prepare = (world: World, caller: Caller) => Promise<Prepared>;
@@ -208,6 +210,13 @@ export class World {
     await this.addIssuingKey();
     const { body } = await this.asOwner(`snapshots/${this.snapshotIds[0] ?? ''}/credentials`);
     return { params: { credential_id: body.credential_id, list_id: body.status_list.uri.split('/').at(-1) } };
+  }
+
+  async addOfferedCode(): Promise<Prepared> {
+    await this.addIssuingKey();
+    const { body } = await this.asOwner(`snapshots/${this.snapshotIds[0] ?? ''}/credential-offers`);
+    const code = body.credential_offer.grants[PRE_AUTHORIZED_GRANT]['pre-authorized_code'];
+    return { form: { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': code, tx_code: body.tx_code } };
   }
 
   async addSubscription(): Promise<string> {
@@ -502,6 +511,7 @@ export const FIXTURES = {
   },
   credential: (world) => world.addCredential(),
   status_list: (world) => world.addCredential(),
+  offered_code: (world) => world.addOfferedCode(),
 } as const satisfies Record<string, Prepare>;
 
 export type Fixture = keyof typeof FIXTURES;

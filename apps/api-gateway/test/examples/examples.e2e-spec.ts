@@ -6,7 +6,7 @@ import { APPLIED_ENVELOPE, ENVELOPE_EXAMPLE, LOG_KEYS_EXAMPLE } from '@iss/contr
 import { Members } from '@iss/proof';
 import { verifyMapAnswer } from '@iss/proof/complete';
 import { parsePolicy } from '@iss/tlog';
-import { list, member, type Operation, operationsOf } from '../../../../tools/testing/conformance';
+import { isJson, list, member, type Operation, operationsOf } from '../../../../tools/testing/conformance';
 import { TEST_VRF_KEY, TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { startGateway, type TestGateway } from '../gateway';
 import { byKind, byType, SEALED } from './comparison';
@@ -68,6 +68,11 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   getCheckpoint: { stage: 'logged', caller: null },
   getJwtVcIssuer: { caller: null },
   getIssuer: { caller: null },
+  getCredentialIssuer: { caller: null },
+  getAuthorizationServer: { caller: null },
+  exchangeCode: { caller: null },
+  createNonce: { caller: null },
+  takeCredential: { caller: null },
   getStatusList: { caller: null },
   getLogKeys: { stage: 'logged', caller: null },
   getConsistencyProof: { stage: 'logged', caller: null },
@@ -98,7 +103,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   declineTransferOffer: { caller: 'carol' },
 };
 /** Answers of which a test can predict only the members, because they describe the running process or are random. */
-const OF_THE_PROCESS = ['getMeta', 'getProtectedResource', 'createIssuingKey', 'issueCredential'];
+const OF_THE_PROCESS = ['getMeta', 'getProtectedResource', 'createIssuingKey', 'issueCredential', 'getCredentialIssuer'];
 /**
  * Parameters with which the answer is not the one of the example: a bundle, a past moment, or a part of the items. Of
  * several searches, a request sends only one.
@@ -142,7 +147,11 @@ const NOT_IN_THE_STORY = [
 ];
 
 /** Requests that do not lead to this success. */
-const NOT_ANSWERED_SO = ['createGrant 202 latest', 'createGrant 202 part'];
+const NOT_ANSWERED_SO = [
+  ...['createGrant 202 latest', 'createGrant 202 part'],
+  // A proof is signed for the moment.
+  'takeCredential 200 proof',
+];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));
 const operations = operationsOf(document);
@@ -206,8 +215,8 @@ function send(
   if (body === undefined) return request.then();
   const type = requestTypeOf(operation);
   return request
-    .send(type === JSON_TYPE ? JSON.stringify(body) : String(body))
     .type(type)
+    .send(isJson(body) && type === JSON_TYPE ? JSON.stringify(body) : body)
     .then();
 }
 
@@ -241,6 +250,7 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
   const executions = executionsOf(operation).filter(
     ({ status, name }) => !NOT_ANSWERED_SO.includes(`${id} ${status} ${name}`),
   );
+  if (executions.length === 0) return;
   it.each(executions)('answers $status $type to $name as documented', async ({ status, type, body, isFirst }) => {
     const headers = type === '' ? {} : { Accept: type };
     const answer = await execute(operation, status, { query, body, headers });

@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto';
 import { logEntryText, type LogFact, parseStoredJson, seal, validateEnvelope } from '@iss/domain';
 import { SecretBox } from '@iss/platform';
 import { createSigner, emptyRoot, formatCheckpoint, leafHash, rootOfLeaves, signNote } from '@iss/tlog';
@@ -22,7 +23,9 @@ import {
   DONE_ERASURE,
   ENVELOPE_EXAMPLE,
   Erasure,
+  EXAMPLE_CODE,
   EXAMPLE_IDS,
+  EXAMPLE_TX_CODE,
   Grant,
   Invitation,
   ISSUING_KEY,
@@ -277,6 +280,13 @@ export class ExampleWorld {
       },
       ...{ issued_by: CREDENTIAL.issuedBy, issued_at: CREDENTIAL.issuedAt, expires_at: CREDENTIAL.expiresAt },
       ...{ status: CREDENTIAL.status, status_at: CREDENTIAL.statusAt },
+    });
+
+    await this.insert('credential_offers', {
+      ...{ offer_id: EXAMPLE_IDS.offer_id, tenant_id: 'acme', subject_key, snapshot_version: 1, kid },
+      ...{ snapshot_id: EXAMPLE_IDS.snapshot_id, created_by: CREDENTIAL.issuedBy, expires_at: CREDENTIAL.expiresAt },
+      code_hash: createHash('sha256').update(EXAMPLE_CODE).digest(),
+      tx_code_hash: createHmac('sha256', EXAMPLE_CODE).update(EXAMPLE_TX_CODE).digest(),
     });
 
     await this.insert('audit_records', { ...AUDIT_EXAMPLE, tenant_id: 'acme' });

@@ -92,6 +92,7 @@ export const RIGHTS = {
   "POST /v1/tenants/{tenant_id}/issuing-keys": 'tenant_admin',
   "POST /v1/tenants/{tenant_id}/issuing-keys/{kid}/retire": 'tenant_admin',
   "POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials": 'tenant_admin',
+  "POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credential-offers": 'tenant_admin',
   "GET /v1/tenants/{tenant_id}/credentials": 'tenant_reader',
   "GET /v1/tenants/{tenant_id}/credentials/{credential_id}": 'tenant_reader',
   "POST /v1/tenants/{tenant_id}/credentials/{credential_id}/withdraw": 'tenant_admin',

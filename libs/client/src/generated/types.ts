@@ -229,6 +229,19 @@ export type AuditRecordPage = PageEnd & {
   items: Array<AuditRecord>;
 };
 
+export type AuthorizationServer = {
+  /** The issuer. */
+  issuer: string;
+  /** Where a wallet exchanges a code. */
+  token_endpoint: string;
+  /** Only pre-authorized codes. */
+  grant_types_supported: Array<string>;
+  /** Wallets need no registration. */
+  token_endpoint_auth_methods_supported: Array<string>;
+  /** True: wallets need no `client_id`. */
+  'pre-authorized_grant_anonymous_access_supported': boolean;
+};
+
 export type BackingEvidence = {
   /** The id that `attribute_paths` uses to refer to this evidence. */
   evidence_id: string;
@@ -500,6 +513,17 @@ export type CreateAttestationBody = {
   } | null;
 };
 
+export type CreateCredentialOfferBody = {
+  /** The parts to disclose, as in a credential: 1 to 100 JSON Pointers below `/attributes`. Everything if it is absent. A grantee must leave it out. */
+  paths?: Array<string> | null;
+  /** A published attestation type of WE BUILD, to which the version is mapped. It takes no `paths`. 409 names the places of the version that lack what the type needs. */
+  profile?: 'ownership' | 'ubo' | 'control' | 'company_info' | null;
+  /** How long the credential is valid, in seconds. Without it, 2592000. */
+  expires_in?: number | null;
+  /** Whether the wallet must send a `tx_code`. True if absent: anybody who sees an offer without it can take it. */
+  has_tx_code?: boolean | null;
+};
+
 export type CreateGrantBody = (
   | {
       /** The type of the subject. */
@@ -617,6 +641,10 @@ export type Credential = {
   format: 'dc+sd-jwt' | 'eddsa-jcs-2022';
   /** The parts that it discloses: JSON Pointers below `/attributes`. Null: everything. */
   paths: Array<string> | null;
+  /** The published type to which the version was mapped; null: the view of the version. */
+  profile: 'ownership' | 'ubo' | 'control' | 'company_info' | null;
+  /** The offer by which a wallet took it; null if it was issued directly. */
+  offer_id: string | null;
   /** True if only the holder of a key may present it. */
   has_holder_key: boolean;
   /** The key that signed it. */
@@ -643,6 +671,30 @@ export type Credential = {
   /** When it was issued. */
   issued_at: string;
   /** When it expires. */
+  expires_at: string;
+};
+
+export type CredentialIssuer = {
+  /** The issuer: the `aud` of proofs, and the `iss` of credentials. */
+  credential_issuer: string;
+  /** Where a wallet takes a credential. */
+  credential_endpoint: string;
+  /** Where a wallet gets a nonce. */
+  nonce_endpoint: string;
+  /** The kinds of credentials by the id that an offer names. */
+  credential_configurations_supported: { [key: string]: unknown };
+};
+
+export type CredentialOffer = {
+  /** The id of the offer. The credential that a wallet takes names it. */
+  offer_id: string;
+  /** The offer by value (OpenID4VCI 1.0, section 4.1). */
+  credential_offer: { [key: string]: unknown };
+  /** The offer as a link that opens a wallet. Show it as a QR code or a link. */
+  credential_offer_uri: string;
+  /** Six digits that the user of the wallet must enter. Send them on another way than the offer. The service does not show them again. */
+  tx_code: string | null;
+  /** When the offer expires: after ten minutes. */
   expires_at: string;
 };
 
@@ -1541,6 +1593,8 @@ export type IssueCredentialBody = {
   paths?: Array<string> | null;
   /** `dc+sd-jwt` (the default): an SD-JWT VC. `eddsa-jcs-2022`: a W3C credential (VC 2.0) of the whole envelope, with a Data Integrity proof. It takes neither `paths` nor `holder_key`. */
   format?: 'dc+sd-jwt' | 'eddsa-jcs-2022' | null;
+  /** A published attestation type of WE BUILD, to which the version is mapped. It takes no `paths`. 409 names the places of the version that lack what the type needs. */
+  profile?: 'ownership' | 'ubo' | 'control' | 'company_info' | null;
   /** The public key of the holder, as a JWK. A presentation must then be signed with it. */
   holder_key?: { [key: string]: unknown } | null;
   /** How long it is valid, in seconds. Without it, 2592000. */
@@ -1712,6 +1766,24 @@ export type Meta = {
   gitSha: string;
   /** When the service was built. */
   builtAt: string;
+};
+
+export type OAuthError = {
+  /** The kind of error, for programs. */
+  error:
+    | 'invalid_request'
+    | 'invalid_grant'
+    | 'unsupported_grant_type'
+    | 'invalid_token'
+    | 'invalid_proof'
+    | 'invalid_nonce'
+    | 'invalid_credential_request'
+    | 'unknown_credential_configuration'
+    | 'unknown_credential_identifier'
+    | 'invalid_encryption_parameters'
+    | 'credential_request_denied';
+  /** The problem and how to fix it. */
+  error_description: string;
 };
 
 export type OwnerChange = {
@@ -2877,6 +2949,44 @@ export type ViewLogProof = {
   inclusion: Array<string>;
 };
 
+export type WalletCredentialRequest = {
+  /** The id that the offer names. */
+  credential_configuration_id: string;
+  /** The proof that the wallet holds a key. */
+  proofs: {
+    /** One JWT (`openid4vci-proof+jwt`) with a `jwk`, and `aud`, `iat` and `nonce`. */
+    jwt: Array<string>;
+  };
+};
+
+export type WalletCredentials = {
+  /** The one credential, as an SD-JWT VC. */
+  credentials: Array<{ credential: string }>;
+};
+
+export type WalletNonce = {
+  /** The `nonce` of a proof. It is valid for five minutes. */
+  c_nonce: string;
+};
+
+export type WalletToken = {
+  /** Takes one credential. */
+  access_token: string;
+  /** The way to send it. */
+  token_type: 'Bearer';
+  /** How long it is valid, in seconds. */
+  expires_in: number;
+};
+
+export type WalletTokenRequest = {
+  /** The kind of the grant. */
+  grant_type: string;
+  /** The code of the offer. */
+  'pre-authorized_code': string;
+  /** What the user entered. */
+  tx_code?: string;
+};
+
 export type WebhookSubscription = {
   /** The id of the subscription. */
   subscription_id: string;
@@ -3293,6 +3403,8 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/credentials/{credential_id}': { answer: Credential };
     '/tenants/{tenant_id}': { answer: ControlledIdentifier };
     '/.well-known/jwt-vc-issuer/tenants/{tenant_id}': { answer: JwtVcIssuer };
+    '/.well-known/openid-credential-issuer/tenants/{tenant_id}': { answer: CredentialIssuer };
+    '/.well-known/oauth-authorization-server/tenants/{tenant_id}': { answer: AuthorizationServer };
     '/v1/webhook-subscriptions': {
       query: PageQuery & {
         /** The tenant whose subscriptions are listed. */
@@ -3555,6 +3667,13 @@ export type Operations = {
       answer: IssuedCredential;
     };
     '/v1/tenants/{tenant_id}/credentials/{credential_id}/withdraw': { answer: Credential };
+    '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credential-offers': {
+      body?: CreateCredentialOfferBody;
+      answer: CredentialOffer;
+    };
+    '/tenants/{tenant_id}/token': { answer: WalletToken };
+    '/tenants/{tenant_id}/nonce': { answer: WalletNonce };
+    '/tenants/{tenant_id}/credential': { body: WalletCredentialRequest; answer: WalletCredentials };
     '/v1/webhook-subscriptions': {
       body: CreateWebhookSubscriptionBody;
       answer: {
@@ -3714,6 +3833,7 @@ export type AuditAction =
   | 'attestation.added'
   | 'issuing_key.created'
   | 'issuing_key.retired'
+  | 'credential.offered'
   | 'credential.issued'
   | 'credential.withdrawn'
   | 'limit.changed';

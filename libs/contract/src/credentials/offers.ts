@@ -58,7 +58,8 @@ export const CreateCredentialOfferBody = body(
 );
 export type CreateCredentialOfferBody = SentOf<typeof CreateCredentialOfferBody>;
 
-const EXAMPLE_CODE = 'nQb3E8o1tq5Q0m0m1x6y7g.wH8tqk1Y7Pn5x8kA1o2H4cKpN3T5b0Qq6F2w1d9sYlI';
+export const EXAMPLE_CODE = 'nQb3E8o1tq5Q0m0m1x6y7g.7QmIGL1RVg0mmstz_YX0AVHUxWpX3MGZjIGuNo5P7wQ';
+export const EXAMPLE_TX_CODE = '493536';
 const EXAMPLE_OFFER = {
   credential_issuer: EXAMPLE_ISSUER,
   credential_configuration_ids: [VIEW_CONFIGURATION],
@@ -86,7 +87,7 @@ export const CREDENTIAL_OFFERS = operations('Credentials', '/v1/tenants/{tenant_
         offer_id: EXAMPLE_IDS.offer_id,
         credential_offer: EXAMPLE_OFFER,
         credential_offer_uri: `openid-credential-offer://?credential_offer=${encodeURIComponent(JSON.stringify(EXAMPLE_OFFER))}`,
-        tx_code: '493536',
+        tx_code: EXAMPLE_TX_CODE,
         expires_at: '2026-01-15T10:10:00Z',
       }),
     },
@@ -214,17 +215,18 @@ export const WALLET = operations('Credentials', '', {
     body: {
       contentType: FORM_TYPE,
       schema: {
+        title: 'WalletTokenRequest',
         type: 'object',
         properties: {
-          grant_type: { type: 'string', description: `\`${PRE_AUTHORIZED_GRANT}\`` },
-          'pre-authorized_code': { type: 'string', description: 'The code of the offer.' },
-          tx_code: { type: 'string', description: 'What the user entered.' },
+          grant_type: { type: 'string', description: 'The kind of the grant.', example: PRE_AUTHORIZED_GRANT },
+          'pre-authorized_code': { type: 'string', description: 'The code of the offer.', example: EXAMPLE_CODE },
+          tx_code: { type: 'string', description: 'What the user entered.', example: EXAMPLE_TX_CODE },
         },
         required: ['grant_type', 'pre-authorized_code'],
       },
       examples: {
         code: {
-          value: { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': EXAMPLE_CODE, tx_code: '493536' },
+          value: { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': EXAMPLE_CODE, tx_code: EXAMPLE_TX_CODE },
         },
       },
     },
@@ -247,6 +249,7 @@ export const WALLET = operations('Credentials', '', {
       'Send `Authorization: Bearer` with the access token. It takes one credential, which is bound to the `jwk` of the proof.',
     body: {
       schema: {
+        title: 'WalletCredentialRequest',
         type: 'object',
         properties: {
           credential_configuration_id: { type: 'string', description: 'The id that the offer names.' },

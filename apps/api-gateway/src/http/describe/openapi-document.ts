@@ -305,9 +305,6 @@ function namedError(codes: readonly ErrorCode[]) {
   return { ...errorAnswer(codes), headers: headers(names) };
 }
 
-/** The only error that belongs to single operations. It shares its code with 415. */
-const NOT_ACCEPTABLE = '406';
-
 /** Returns the responses that an operation declares, with their headers, and references to its errors. */
 function responsesOf(operation: Operation, groups: readonly ErrorCode[][]): Described['responses'] {
   const { answers, etag, page } = operation;
@@ -316,7 +313,8 @@ function responsesOf(operation: Operation, groups: readonly ErrorCode[][]): Desc
     const names = [
       'X-Request-Id',
       ...(etag === undefined ? [] : ['ETag', 'Cache-Control']),
-      ...(page !== undefined || status === NOT_ACCEPTABLE ? ['Link'] : []),
+      ...(page !== undefined || Number(status) >= 400 ? ['Link'] : []),
+      ...(status === '401' ? ['WWW-Authenticate'] : []),
       ...(takesKey(operation) ? ['Idempotency-Replayed'] : []),
     ];
     return [status, { ...answer, headers: headers(names) }];
