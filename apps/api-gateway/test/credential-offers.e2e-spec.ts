@@ -1,11 +1,23 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { PROFILES, verifyCredential } from '@iss/attestation';
+import { CREDENTIAL_PROFILES, type JsonObject, vctOf } from '@iss/domain';
 import { clientAuthenticationNone, type CallbackContext, type Jwk, setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vciClient } from '@openid4vc/openid4vci';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
-import { compactVerify, createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
-import type { Response } from 'supertest';
+import {
+  compactVerify,
+  createLocalJWKSet,
+  decodeJwt,
+  exportJWK,
+  generateKeyPair,
+  SignJWT,
+  type JWTPayload,
+} from 'jose';
+import type { Response, Test } from 'supertest';
+import { COMPANY, companyContent } from '../../../libs/attestation/src/testing/company';
 import { envelope } from './gateway';
 import { GrantWorld } from './grant-world';
+import { publishLog } from './publish-log';
 
 jest.setTimeout(60_000);
 // The gateway under test has no certificate.
@@ -113,9 +125,7 @@ async function foreignWallet() {
 
 /** A verifier of others, which gets keys and statuses from the service. */
 async function foreignVerifier() {
-  const { body } = await world.gateway
-    .as(null, 'get', '/.well-known/jwt-vc-issuer/tenants/acme')
-    .expect(200);
+  const { body } = await world.gateway.as(null, 'get', '/.well-known/jwt-vc-issuer/tenants/acme').expect(200);
   const keys = createLocalJWKSet(body.jwks);
   return new SDJwtVcInstance({
     hasher: (data: string | ArrayBuffer, alg: string) =>
@@ -154,4 +164,363 @@ it('a wallet of others takes an offered credential, and presents it', async () =
   expect(JSON.stringify(payload)).not.toContain(HIDDEN);
   const { body } = await world.gateway.as('alice', 'get', '/v1/tenants/acme/credentials').expect(200);
   expect(body.items[0]).toMatchObject({ offer_id: made.id, has_holder_key: true, paths: [NAME], snapshot_version: 1 });
+});
+
+const token = (form: object, tenant = 'acme'): Test =>
+  world.gateway.as(null, 'post', `/tenants/${tenant}/token`).type('form').send(form);
+const formOf = ({ code, txCode }: Offer, change: object = {}): object => ({
+  grant_type: GRANT_TYPE,
+  'pre-authorized_code': code,
+  ...(txCode === null ? {} : { tx_code: txCode }),
+  ...change,
+});
+
+async function tokenOf(made: Offer): Promise<string> {
+  return (await token(formOf(made)).expect(200)).body.access_token;
+}
+
+const nonceOf = async (tenant = 'acme'): Promise<string> =>
+  (await world.gateway.as(null, 'post', `/tenants/${tenant}/nonce`).expect(200)).body.c_nonce;
+
+interface ProofParts {
+  header?: object;
+  payload?: object;
+}
+
+/** Signs a proof as a wallet does, with these changes. */
+async function proofOf({ header = {}, payload = {} }: ProofParts = {}): Promise<string> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const claims = { aud: issuer, iat: Math.floor(Date.now() / 1000), nonce: await nonceOf(), ...payload };
+  const jwk = await exportJWK(publicKey);
+  const protectedHeader = { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk, ...header };
+  return new SignJWT(claims).setProtectedHeader(protectedHeader).sign(privateKey);
+}
+
+const takeWith = (accessToken: string, body: object, tenant = 'acme'): Test =>
+  world.gateway.withToken(accessToken, 'post', `/tenants/${tenant}/credential`).send(body);
+const requestWith = (proof: string, change: object = {}): object => ({
+  credential_configuration_id: 'entity_state',
+  proofs: { jwt: [proof] },
+  ...change,
+});
+
+const errorOf = ({ status, body }: Response): unknown[] => [status, body.error];
+const INVALID_GRANT = [400, 'invalid_grant'];
+
+it('offers a whole version by value, and without a tx_code if the maker wants', async () => {
+  const version = await write();
+  const { body } = await world.gateway.as('alice', 'post', offersOf(version)).send({ has_tx_code: false }).expect(201);
+  expect(body.tx_code).toBeNull();
+  expect(JSON.parse(new URL(body.credential_offer_uri).searchParams.get('credential_offer') ?? '')).toEqual(
+    body.credential_offer,
+  );
+  expect(body.credential_offer).toMatchObject({
+    credential_issuer: issuer,
+    credential_configuration_ids: ['entity_state'],
+  });
+  const made = offered({ body } as Response);
+  expect(errorOf(await token(formOf(made, { tx_code: '000000' })))).toEqual([400, 'invalid_request']);
+  const wallet = await foreignWallet();
+  const { payload } = await (await foreignVerifier()).verify(await wallet.take(made));
+  expect(payload).toMatchObject({ attributes: { legal: { form: HIDDEN } } });
+});
+
+it('is presented with the key of its holder', async () => {
+  const wallet = await foreignWallet();
+  const credential = await wallet.take(await offer(await write()));
+  const claims = { nonce: 'n', aud: 'https://verifier.example', iat: Math.floor(Date.now() / 1000) };
+  const sd_hash = createHash('sha256').update(credential).digest('base64url');
+  const binding = await new SignJWT({ ...claims, sd_hash })
+    .setProtectedHeader({ alg: 'ES256', typ: 'kb+jwt' })
+    .sign(wallet.privateKey);
+  const { jwks } = (await world.gateway.as(null, 'get', '/.well-known/jwt-vc-issuer/tenants/acme')).body;
+  const presented = { nonce: 'n', audience: 'https://verifier.example' };
+  const keys = { issuer, jwks: jwks.keys, roots: [] };
+  const verified = await verifyCredential(credential + binding, keys, presented, new Date());
+  expect(verified).toMatchObject({ hasKeyBinding: true });
+});
+
+it('stores only hashes of what the wallet has', async () => {
+  const made = await offer(await write());
+  const accessToken = await tokenOf(made);
+  const { rows } = await world.superuser.query('SELECT to_jsonb(o)::text AS text FROM credential_offers o');
+  const texts = [made.code, made.txCode ?? '', accessToken].flatMap((text) => [
+    text,
+    text.split('.')[0] ?? '',
+    Buffer.from(text).toString('hex'),
+  ]);
+  const stored = rows
+    .map(({ text }) => text)
+    .join()
+    .replaceAll(/"[\w]+_at": "[^"]*"|"(?:offer|snapshot)_id": "[^"]*"/g, '');
+  expect(texts.filter((text) => text.length > 6 && stored.includes(text))).toEqual([]);
+});
+
+it.each<[string, object, string]>([
+  ['no grant_type', { grant_type: '' }, 'unsupported_grant_type'],
+  ['another grant', { grant_type: 'authorization_code' }, 'unsupported_grant_type'],
+  ['no code', { 'pre-authorized_code': undefined }, 'invalid_request'],
+  ['two codes', { 'pre-authorized_code': ['a', 'b'] }, 'invalid_request'],
+  ['an invented code', { 'pre-authorized_code': 'a.a' }, 'invalid_grant'],
+  ['no tx_code', { tx_code: undefined }, 'invalid_request'],
+])('refuses %s', async (_, change, code) => {
+  const made = await offer(await write());
+  const answer = await token(formOf(made, change));
+  expect(errorOf(answer)).toEqual([400, code]);
+  expect(answer.headers['cache-control']).toBe('no-store');
+  await tokenOf(made);
+});
+
+it('ends after five wrong codes of the user, and not before', async () => {
+  const wrong = { tx_code: 'wrong' };
+  const [ended, lasting] = [await offer(await write()), await offer(await write())];
+  for (const _ of [1, 2, 3, 4]) expect(errorOf(await token(formOf(lasting, wrong)))).toEqual(INVALID_GRANT);
+  await tokenOf(lasting);
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(() => token(formOf(ended, wrong))));
+  expect(answers.map(errorOf)).toEqual(answers.map(() => INVALID_GRANT));
+  expect(errorOf(await token(formOf(ended)))).toEqual(INVALID_GRANT);
+});
+
+it('exchanges a code once, though many ask at once', async () => {
+  const made = await offer(await write());
+  const answers = await Promise.all(Array.from({ length: 8 }, () => token(formOf(made))));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
+});
+
+it('gives a token one credential, though many ask at once', async () => {
+  const accessToken = await tokenOf(await offer(await write()));
+  const proofs = await Promise.all(Array.from({ length: 4 }, () => proofOf()));
+  const answers = await Promise.all(proofs.map((proof) => takeWith(accessToken, requestWith(proof))));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(errorOf(await takeWith(accessToken, requestWith(await proofOf())))).toEqual([401, 'invalid_token']);
+});
+
+it.each<[string, string]>([
+  ['code', 'expires_at'],
+  ['token', 'token_expires_at'],
+])('refuses an expired %s', async (kind, column) => {
+  const made = await offer(await write());
+  const accessToken = kind === 'token' ? await tokenOf(made) : '';
+  await world.superuser.query('SET session_replication_role = replica');
+  await world.superuser.query(`UPDATE credential_offers SET ${column} = now() WHERE offer_id = $1`, [made.id]);
+  await world.superuser.query('RESET session_replication_role');
+  const answer =
+    kind === 'code' ? await token(formOf(made)) : await takeWith(accessToken, requestWith(await proofOf()));
+  expect(errorOf(answer)).toEqual(kind === 'code' ? INVALID_GRANT : [401, 'invalid_token']);
+});
+
+it('refuses what belongs to another tenant', async () => {
+  await world.gateway.as('bob', 'post', '/v1/tenants/beta/issuing-keys').expect(201);
+  const made = await offer(await write());
+  expect(errorOf(await token(formOf(made), 'beta'))).toEqual(INVALID_GRANT);
+  const accessToken = await tokenOf(made);
+  const proof = requestWith(await proofOf());
+  expect(errorOf(await takeWith(accessToken, proof, 'beta'))).toEqual([401, 'invalid_token']);
+  const foreign = requestWith(await proofOf({ payload: { nonce: await nonceOf('beta') } }));
+  expect(errorOf(await takeWith(accessToken, foreign))).toEqual([400, 'invalid_nonce']);
+  await takeWith(accessToken, proof).expect(200);
+});
+
+const PROOFS: readonly [name: string, parts: ProofParts | (() => Promise<string>), code: string][] = [
+  ['of another audience', { payload: { aud: 'https://other.example' } }, 'invalid_proof'],
+  ['of another type', { header: { typ: 'JWT' } }, 'invalid_proof'],
+  ['of an hour ago', { payload: { iat: 1_700_000_000 } }, 'invalid_proof'],
+  ['without a time', { payload: { iat: undefined } }, 'invalid_proof'],
+  ['without a key', { header: { jwk: undefined } }, 'invalid_proof'],
+  [
+    'of another key',
+    { header: { jwk: { kty: 'EC', crv: 'P-256', x: 'A'.repeat(43), y: 'A'.repeat(43) } } },
+    'invalid_proof',
+  ],
+  ['with a second key', { header: { kid: 'key' } }, 'invalid_proof'],
+  ['without a nonce', { payload: { nonce: undefined } }, 'invalid_proof'],
+  ['with an invented nonce', { payload: { nonce: 'a.a' } }, 'invalid_nonce'],
+  ['with a nonce of another kind', { payload: { nonce: `${(Date.now() + 9e6).toString(36)}-a.a` } }, 'invalid_nonce'],
+  ['without a signature', async () => unsigned(await proofOf()), 'invalid_proof'],
+  ['with a secret key', async () => withSecret(), 'invalid_proof'],
+  ['that is no token', async () => 'proof', 'invalid_proof'],
+];
+
+/** The same proof with the algorithm `none`. */
+function unsigned(proof: string): string {
+  const [head = '', payload = ''] = proof.split('.');
+  const header = { ...JSON.parse(Buffer.from(head, 'base64url').toString()), alg: 'none' };
+  return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${payload}.`;
+}
+
+/** A valid proof, but with the private part of its key. */
+async function withSecret(): Promise<string> {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const claims = { aud: issuer, iat: Math.floor(Date.now() / 1000), nonce: await nonceOf() };
+  const header = { alg: 'ES256', typ: 'openid4vci-proof+jwt', jwk: await exportJWK(privateKey) };
+  return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+}
+
+it('refuses wrong proofs, and takes a right one afterwards', async () => {
+  const accessToken = await tokenOf(await offer(await write()));
+  for (const [name, parts, code] of PROOFS) {
+    const proof = typeof parts === 'function' ? await parts() : await proofOf(parts);
+    expect([name, ...errorOf(await takeWith(accessToken, requestWith(proof)))]).toEqual([name, 400, code]);
+  }
+  const proof = await proofOf();
+  const requests: [object | string, string][] = [
+    ['[]', 'invalid_credential_request'],
+    ['{', 'invalid_credential_request'],
+    [requestWith(proof, { credential_configuration_id: undefined }), 'invalid_credential_request'],
+    [requestWith(proof, { credential_configuration_id: 'ubo' }), 'unknown_credential_configuration'],
+    [requestWith(proof, { credential_identifier: 'a' }), 'unknown_credential_identifier'],
+    [requestWith(proof, { credential_response_encryption: {} }), 'invalid_encryption_parameters'],
+    [requestWith(proof, { proofs: undefined }), 'invalid_proof'],
+    [requestWith(proof, { proofs: { jwt: [proof, proof] } }), 'invalid_proof'],
+  ];
+  for (const [sent, code] of requests) {
+    const answer = await takeWith(accessToken, {}).type('json').send(sent);
+    expect([sent, ...errorOf(answer)]).toEqual([sent, 400, code]);
+  }
+  await takeWith(accessToken, requestWith(proof)).expect(200);
+});
+
+it('refuses bodies that are too large, before it reads them', async () => {
+  await token({ grant_type: 'a'.repeat(20_000) }).expect(413);
+  const accessToken = await tokenOf(await offer(await write()));
+  await takeWith(accessToken, requestWith('a'.repeat(20_000))).expect(413);
+  await takeWith('a.a', requestWith('a'.repeat(20_000))).expect(401);
+});
+
+it('asks the database nothing for what was invented', async () => {
+  world.gateway.sent.length = 0;
+  await token({ grant_type: GRANT_TYPE, 'pre-authorized_code': 'a.a' });
+  await takeWith('a.a', requestWith('a'));
+  await nonceOf();
+  expect(world.gateway.sent).toEqual([]);
+});
+
+const DENIED = [400, 'credential_request_denied'];
+
+it('ends if its version is erased', async () => {
+  const version = await write();
+  await write({}, 2, version.subject.subject_id);
+  const [waiting, redeemed] = [await offer(version), await offer(version)];
+  const accessToken = await tokenOf(redeemed);
+  await publishLog(world.gateway.databaseUrl);
+  const path = `/v1/tenants/acme/subjects/organization/${version.subject.subject_id}`;
+  const asked = await world.gateway
+    .as('alice', 'post', `${path}/erasure`)
+    .send({ versions: [1], reason: 'Letter' })
+    .expect(201);
+  await world.gateway.as('admin', 'post', `${path}/erasures/${asked.body.erasure_id}/confirm`).expect(200);
+  expect(errorOf(await token(formOf(waiting)))).toEqual(INVALID_GRANT);
+  expect(errorOf(await takeWith(accessToken, requestWith(await proofOf())))).toEqual([401, 'invalid_token']);
+});
+
+it('is given with the status superseded if there is a newer version', async () => {
+  const version = await write();
+  const made = await offer(version);
+  await write({}, 2, version.subject.subject_id);
+  const { body } = await takeWith(await tokenOf(made), requestWith(await proofOf())).expect(200);
+  expect(decodeJwt(String(body.credentials[0].credential).split('~')[0] ?? '')).toMatchObject({ snapshot_version: 1 });
+  const issued = await world.gateway.as('alice', 'get', '/v1/tenants/acme/credentials').expect(200);
+  expect(issued.body.items[0]).toMatchObject({ offer_id: made.id, status: 'superseded' });
+});
+
+it('is given to the wallet of a grantee, with the key of the owner, while the grant lasts', async () => {
+  const version = await write();
+  const grantId = await world.grantOn(version.subject, { scopes: ['issue_view'], paths: [NAME] });
+  const make = () => world.gateway.as('bob', 'post', offersOf(version, 'beta'));
+  await make()
+    .send({ paths: [NAME] })
+    .expect(400);
+  const [taken, revoked] = [offered(await make().expect(201)), offered(await make().expect(201))];
+  const wallet = await foreignWallet();
+  const { payload } = await (await foreignVerifier()).verify(await wallet.take(taken));
+  expect(payload).toMatchObject({ iss: issuer, attributes: { legal: { legal_name: 'Acme AG' } } });
+  expect(JSON.stringify(payload)).not.toContain(HIDDEN);
+  const { body } = await world.gateway
+    .as('alice', 'get', `/v1/tenants/acme/subjects/organization/${version.subject.subject_id}/disclosures`)
+    .expect(200);
+  expect(body.items).toMatchObject([
+    { via: 'credential', grantee_tenant_id: 'beta', grant_id: grantId, paths: [NAME] },
+  ]);
+  const accessToken = await tokenOf(revoked);
+  await world.gateway.as('alice', 'post', `/v1/tenants/acme/grants/${grantId}/revoke`).expect(200);
+  expect(errorOf(await takeWith(accessToken, requestWith(await proofOf())))).toEqual(DENIED);
+});
+
+it('ends if its key is retired, and not if the key is replaced', async () => {
+  const made = await offer(await write());
+  const keys = '/v1/tenants/acme/issuing-keys';
+  const accessToken = await tokenOf(made);
+  await world.gateway.as('alice', 'post', keys).expect(201);
+  await takeWith(accessToken, requestWith(await proofOf())).expect(200);
+  const second = await offer(await write());
+  const { body } = await world.gateway.as('alice', 'get', keys).expect(200);
+  await world.gateway.as('alice', 'post', `${keys}/${body.items[0].kid}/retire`).expect(200);
+  expect(errorOf(await token(formOf(second)))).toEqual(INVALID_GRANT);
+});
+
+it('is not changed by the owner of the tables', async () => {
+  const { id } = await offer(await write(), { paths: [NAME] });
+  for (const change of ['paths = NULL', 'wrong_tx_codes = -1', `created_by = 'oidc:test#bob'`]) {
+    await expect(
+      world.superuser.query(`UPDATE credential_offers SET ${change} WHERE offer_id = $1`, [id]),
+    ).rejects.toThrow();
+  }
+});
+
+/** Writes a version of a company that has all that profiles need. */
+async function writeCompany(attributes: JsonObject = COMPANY): Promise<Version> {
+  const subject = { subject_type: 'organization', subject_id: randomUUID() };
+  const body = envelope({ subject, ...companyContent(attributes) });
+  await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(body).expect(201);
+  return { subject, snapshotId: String(body['snapshot_id']), version: 1 };
+}
+
+it.each(CREDENTIAL_PROFILES)('a wallet of others takes an attestation of the type %s', async (profile) => {
+  const version = await writeCompany();
+  const wallet = await foreignWallet();
+  const credential = await wallet.take(await offer(version, { profile }));
+  const { payload } = await (await foreignVerifier()).verify(credential);
+  expect(payload).toMatchObject({ vct: vctOf(profile), iss: issuer, cnf: { jwk: wallet.publicJwk } });
+  const { body } = await world.gateway.as('alice', 'get', '/v1/tenants/acme/credentials').expect(200);
+  expect(body.items[0]).toMatchObject({ profile, paths: PROFILES[profile].paths });
+});
+
+it('issues an attestation of a published type directly, with a place in the status list', async () => {
+  const { snapshotId } = await writeCompany();
+  const path = `/v1/tenants/acme/snapshots/${snapshotId}/credentials`;
+  const { body } = await world.gateway.as('alice', 'post', path).send({ profile: 'company_info' }).expect(201);
+  const { payload } = await (await foreignVerifier()).verify(body.credential);
+  const { uri, idx } = body.status_list;
+  expect(payload['status']).toMatchObject({ status_list: { uri, idx }, status_list_credential: uri });
+  expect(body).toMatchObject({ profile: 'company_info', offer_id: null, has_holder_key: false });
+});
+
+it('refuses a version that lacks what the profile needs, and names the places', async () => {
+  const version = await writeCompany({ ...COMPANY, owners: { 'p-1': { percent: '100' } } });
+  for (const path of [offersOf(version), offersOf(version).replace('credential-offers', 'credentials')]) {
+    const { body } = await world.gateway.as('alice', 'post', path).send({ profile: 'ownership' }).expect(409);
+    const messages = body.error.details.map(({ message }: { message: string }) => message);
+    expect(messages).toEqual(
+      expect.arrayContaining([
+        '/attributes/owners/p-1 must have one of person, entity',
+        '/attributes/owners/p-1/since is absent',
+      ]),
+    );
+  }
+  await world.gateway
+    .as('alice', 'post', offersOf(version))
+    .send({ profile: 'ubo', paths: [NAME] })
+    .expect(400);
+});
+
+it('makes an attestation only of what a grant shows', async () => {
+  const version = await writeCompany();
+  await world.grantOn(version.subject, { scopes: ['issue_view'], paths: ['/attributes/owners/p-1'] });
+  const ask = (profile: string) => world.gateway.as('bob', 'post', offersOf(version, 'beta')).send({ profile });
+  await ask('ubo').expect(409);
+  const wallet = await foreignWallet();
+  const credential = await wallet.take(offered(await ask('ownership').expect(201)));
+  const { payload } = await (await foreignVerifier()).verify(credential);
+  expect(payload).toMatchObject({ owner: [{ person: { first_name: 'Anna' } }] });
+  expect(JSON.stringify(payload)).not.toContain('Trust');
 });

@@ -164,7 +164,9 @@ const RULES: [string, (operation: Operation) => boolean][] = [
     'Idempotency-Key, if it is a POST with a token that is not a stream, and only then',
     (operation) =>
       parametersOf(operation).some(({ name }) => name === 'Idempotency-Key') ===
-      (operation.method === 'post' && takesToken(operation) && !('application/x-ndjson' in member(bodyOf(operation), 'content'))),
+      (operation.method === 'post' &&
+        takesToken(operation) &&
+        !('application/x-ndjson' in member(bodyOf(operation), 'content'))),
   ],
   [
     'ETag and If-None-Match, if it answers 304',

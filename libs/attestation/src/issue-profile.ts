@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  vctOf,
 } from '@iss/domain';
 import { type CredentialClaims, secondsOf } from './issue';
 import { type IssuingKey, signClaims } from './issuing-key';
@@ -24,7 +25,7 @@ export async function signProfile(
   { issuer, issuedAt, expiresAt, status: { idx, uri }, holderKey }: CredentialClaims,
   key: IssuingKey,
 ): Promise<string> {
-  const { vct, plain } = PROFILES[profile];
+  const { plain } = PROFILES[profile];
   const { value, disclosures } = hidden(claims, units);
   const payload = {
     ...(isJsonObject(value) ? value : {}),
@@ -33,7 +34,7 @@ export async function signProfile(
     iss: issuer,
     iat: secondsOf(issuedAt),
     exp: secondsOf(expiresAt),
-    vct,
+    vct: vctOf(profile),
     status: {
       status_list: { idx, uri },
       // The rulebooks' names for the same place.
@@ -56,6 +57,10 @@ function hidden(value: JsonValue, units: ReadonlySet<JsonValue>): { value: JsonV
     return hash('sha256', disclosure, 'base64url');
   };
   if (Array.isArray(value)) return { value: value.map((part) => ({ '...': digestOf([], part) })), disclosures };
-  const object: JsonObject = { _sd: Object.entries(value).map(([name, part]) => digestOf([name], part)).sort() };
+  const object: JsonObject = {
+    _sd: Object.entries(value)
+      .map(([name, part]) => digestOf([name], part))
+      .sort(),
+  };
   return { value: object, disclosures };
 }

@@ -102,7 +102,9 @@ class Mapping {
   private present(members: Readonly<Record<string, string>>, place: Place): JsonValue | undefined {
     const found = Object.keys(members).filter((name) => isJsonObject(getAt(this.envelope, [...place, name]) ?? null));
     const [name = ''] = found;
-    return found.length === 1 ? members[name] : this.fault(place, `must have one of ${Object.keys(members).join(', ')}`);
+    return found.length === 1
+      ? members[name]
+      : this.fault(place, `must have one of ${Object.keys(members).join(', ')}`);
   }
 
   private evidenceAt(codes: readonly (readonly [string, string])[], place: Place): JsonValue | undefined {

@@ -6,7 +6,7 @@ export function credentialIdOf(uuid: string): string {
   return `${CREDENTIAL_PREFIX}${uuid}`;
 }
 
-/** The type (`vct`) of every credential that the service issues: a version of a subject, or parts of it. */
+/** The type (`vct`) of credentials of a version of a subject, or of parts of it. */
 export const ENTITY_STATE_VCT = 'urn:identity-state:entity-state:1';
 
 /** The forms in which a credential can be issued. `eddsa-jcs-2022` always has the whole envelope. */
@@ -16,6 +16,18 @@ export type CredentialFormat = (typeof CREDENTIAL_FORMATS)[number];
 /** The published types of attestations to which a version can be mapped. */
 export const CREDENTIAL_PROFILES = ['ownership', 'ubo', 'control', 'company_info'] as const;
 export type CredentialProfile = (typeof CREDENTIAL_PROFILES)[number];
+
+const PROFILE_VCTS: Readonly<Record<CredentialProfile, string>> = {
+  ownership: 'eu.we-build:ownership:1',
+  ubo: 'eu.we-build:ubo:1',
+  control: 'eu.we-build:control:1',
+  company_info: 'eu.we-build:companyinfo:1',
+};
+
+/** Returns the type (`vct`) of a credential with this profile, or without one. */
+export function vctOf(profile: CredentialProfile | null): string {
+  return profile === null ? ENTITY_STATE_VCT : PROFILE_VCTS[profile];
+}
 
 /** `superseded`: the subject has a newer version. `invalid` is final. */
 export const CREDENTIAL_STATUSES = ['valid', 'superseded', 'invalid'] as const;

@@ -15,7 +15,6 @@ const IDENTIFIERS: Claims = Object.fromEntries(
 
 /** WE BUILD, rulebook rb-company-info. */
 export const COMPANY_INFO: Profile = {
-  vct: 'eu.we-build:companyinfo:1',
   title: 'Information about a company',
   paths: ['/attributes/legal', '/attributes/identifiers', '/attributes/financials'],
   plain: { attestation_legal_category: 'EAA', issuing_entity: '{issuer}' },

@@ -9,7 +9,6 @@ const BASES = ['corporate_position', 'shareholding', 'contractual', 'legal_frame
 
 /** WE BUILD, rulebook rb-control. */
 export const CONTROL: Profile = {
-  vct: 'eu.we-build:control:1',
   title: 'Parties that control a company',
   paths: ['/attributes/controllers'],
   plain: { attestation_legal_category: 'EAA' },

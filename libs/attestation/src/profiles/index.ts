@@ -1,4 +1,4 @@
-import { type CredentialProfile, ENTITY_STATE_VCT } from '@iss/domain';
+import type { CredentialProfile } from '@iss/domain';
 import { COMPANY_INFO } from './company-info';
 import { CONTROL } from './control';
 import { OWNERSHIP } from './ownership';
@@ -11,8 +11,3 @@ export const PROFILES: Readonly<Record<CredentialProfile, Profile>> = {
   control: CONTROL,
   company_info: COMPANY_INFO,
 };
-
-/** Returns the type (`vct`) of a credential with this profile, or without one. */
-export function vctOf(profile: CredentialProfile | null): string {
-  return profile === null ? ENTITY_STATE_VCT : PROFILES[profile].vct;
-}

@@ -10,7 +10,6 @@ const INTERESTS = [
 
 /** WE BUILD, rulebook rb-ownership. */
 export const OWNERSHIP: Profile = {
-  vct: 'eu.we-build:ownership:1',
   title: 'Owners of a company',
   paths: ['/attributes/owners'],
   plain: { attestation_legal_category: 'EAA' },

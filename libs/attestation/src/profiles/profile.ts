@@ -3,8 +3,6 @@
  * the place that the surrounding source named.
  */
 export interface Profile {
-  /** The type of the attestation. */
-  vct: string;
   /** For people who choose among credentials. */
   title: string;
   /** The JSON Pointers below which it reads. */
@@ -18,8 +16,7 @@ export interface Profile {
 export type Claims = Readonly<Record<string, Source>>;
 
 /** The form of a value. A list of texts: one of them. */
-export type Form =
-  'text' | 'country' | 'date' | 'lei' | 'percent' | 'number' | 'count' | 'digits' | readonly string[];
+export type Form = 'text' | 'country' | 'date' | 'lei' | 'percent' | 'number' | 'count' | 'digits' | readonly string[];
 
 /** True: the claim is left out if its value is absent. With `unless`: only if none of these claims beside it has the value. */
 type Optional = true | { unless: Readonly<Record<string, string>> };

@@ -12,7 +12,6 @@ const DOCUMENTS = ['PASSPORT', 'NATIONAL_ID', 'RESIDENCE_PERMIT', 'DRIVING_LICEN
 
 /** WE BUILD, rulebook rb-ubo. */
 export const UBO: Profile = {
-  vct: 'eu.we-build:ubo:1',
   title: 'Beneficial owners of a company',
   paths: ['/attributes/beneficial_owners'],
   plain: { attestation_legal_category: 'EAA' },

@@ -1,4 +1,4 @@
-import { CREDENTIAL_PROFILES, EXPIRES_IN, MAX_PATHS, RULES } from '@iss/domain';
+import { CREDENTIAL_PROFILES, EXPIRES_IN, MAX_PATHS, RULES, vctOf } from '@iss/domain';
 import { shown } from '../describe/field';
 import { arrayWith, flag, integerFrom, oneOf, text, time, uuid } from '../describe/fields';
 import { EXAMPLE_IDS } from '../describe/example-ids';
@@ -52,7 +52,9 @@ export const CreateCredentialOfferBody = body(
       .described(`How long the credential is valid, in seconds. Without it, ${EXPIRES_IN.default}.`),
     has_tx_code: flag
       .optional()
-      .described('Whether the wallet must send a `tx_code`. True if absent: anybody who sees an offer without it can take it.'),
+      .described(
+        'Whether the wallet must send a `tx_code`. True if absent: anybody who sees an offer without it can take it.',
+      ),
   },
   { part: { value: { paths: ['/attributes/legal/legal_name'], expires_in: 86_400 } } },
 );
@@ -113,7 +115,9 @@ function refusal(description: string, error: OAuthErrorBody, others: readonly ob
   const schema = OAuthError.facts.shown;
   return {
     description,
-    content: { 'application/json': { schema: others.length === 0 ? schema : { anyOf: [schema, ...others] }, example: error } },
+    content: {
+      'application/json': { schema: others.length === 0 ? schema : { anyOf: [schema, ...others] }, example: error },
+    },
   };
 }
 
@@ -143,15 +147,19 @@ const EXAMPLE_METADATA = {
   credential_issuer: EXAMPLE_ISSUER,
   credential_endpoint: `${EXAMPLE_ISSUER}/credential`,
   nonce_endpoint: `${EXAMPLE_ISSUER}/nonce`,
-  credential_configurations_supported: {
-    [VIEW_CONFIGURATION]: {
-      format: 'dc+sd-jwt',
-      vct: 'urn:identity-state:entity-state:1',
-      cryptographic_binding_methods_supported: ['jwk'],
-      credential_signing_alg_values_supported: ['EdDSA'],
-      proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256', 'EdDSA'] } },
-    },
-  },
+  credential_configurations_supported: Object.fromEntries(
+    [null, ...CREDENTIAL_PROFILES].map((one) => [
+      one ?? VIEW_CONFIGURATION,
+      {
+        format: 'dc+sd-jwt',
+        vct: vctOf(one),
+        cryptographic_binding_methods_supported: ['jwk'],
+        credential_signing_alg_values_supported: ['EdDSA'],
+        proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256', 'EdDSA'] } },
+        credential_metadata: { display: [{ name: 'Version of a record', locale: 'en' }] },
+      },
+    ]),
+  ),
 };
 
 export const CredentialIssuer = view('CredentialIssuer', {
@@ -170,9 +178,10 @@ export const AuthorizationServer = view('AuthorizationServer', {
   grant_types_supported: shown<readonly string[]>({ type: 'array', items: { type: 'string' } }).described(
     'Only pre-authorized codes.',
   ),
-  token_endpoint_auth_methods_supported: shown<readonly string[]>({ type: 'array', items: { type: 'string' } }).described(
-    'Wallets need no registration.',
-  ),
+  token_endpoint_auth_methods_supported: shown<readonly string[]>({
+    type: 'array',
+    items: { type: 'string' },
+  }).described('Wallets need no registration.'),
   'pre-authorized_grant_anonymous_access_supported': flag.described('True: wallets need no `client_id`.'),
 });
 export type AuthorizationServer = ViewOf<typeof AuthorizationServer>;
@@ -231,7 +240,11 @@ export const WALLET = operations('Credentials', '', {
       },
     },
     answers: {
-      200: answer('The access token.', TokenAnswer, { access_token: EXAMPLE_CODE, token_type: 'Bearer', expires_in: 300 }),
+      200: answer('The access token.', TokenAnswer, {
+        access_token: EXAMPLE_CODE,
+        token_type: 'Bearer',
+        expires_in: 300,
+      }),
       400: badRequest({ error: 'invalid_grant', error_description: 'The code or the tx_code is not valid any more.' }),
     },
   },
@@ -239,7 +252,11 @@ export const WALLET = operations('Credentials', '', {
     route: 'POST /tenants/{tenant_id}/nonce',
     summary: 'Get a nonce for a proof',
     ...FOR_WALLETS,
-    answers: { 200: answer('The nonce.', NonceAnswer, { c_nonce: 'lq3k5c.9XJ0gPz8b5mQ2w.4tuHSCUXM66ztrzxhGG3WScaHDMHGoYyIIQPpW_NPtg' }) },
+    answers: {
+      200: answer('The nonce.', NonceAnswer, {
+        c_nonce: 'lq3k5c.9XJ0gPz8b5mQ2w.4tuHSCUXM66ztrzxhGG3WScaHDMHGoYyIIQPpW_NPtg',
+      }),
+    },
   },
   takeCredential: {
     route: 'POST /tenants/{tenant_id}/credential',
@@ -274,7 +291,10 @@ export const WALLET = operations('Credentials', '', {
     },
     answers: {
       200: answer('The credential.', CredentialAnswer, { credentials: [{ credential: 'eyJ…~WyJ…~' }] }),
-      400: badRequest({ error: 'invalid_nonce', error_description: 'The nonce is not valid any more. Get another one.' }),
+      400: badRequest({
+        error: 'invalid_nonce',
+        error_description: 'The nonce is not valid any more. Get another one.',
+      }),
       401: refusal('The access token is missing, or not valid any more.', {
         error: 'invalid_token',
         error_description: 'The access token is missing, or not valid any more. Start again with an offer.',

@@ -313,7 +313,7 @@ function responsesOf(operation: Operation, groups: readonly ErrorCode[][]): Desc
     const names = [
       'X-Request-Id',
       ...(etag === undefined ? [] : ['ETag', 'Cache-Control']),
-      ...(page !== undefined || Number(status) >= 400 ? ['Link'] : []),
+      ...(page !== undefined || status.startsWith('4') ? ['Link'] : []),
       ...(status === '401' ? ['WWW-Authenticate'] : []),
       ...(takesKey(operation) ? ['Idempotency-Replayed'] : []),
     ];

@@ -174,7 +174,15 @@ export class CredentialService {
     const { credential: record } = made;
     const { issuer, issuedAt, expiresAt, statusUri: uri, statusIdx: idx } = record;
     const log = await this.placeOf(source.logIndex);
-    const claims = { credentialId: record.credentialId, issuer, issuedAt, expiresAt, status: { uri, idx }, log, holderKey };
+    const claims = {
+      credentialId: record.credentialId,
+      issuer,
+      issuedAt,
+      expiresAt,
+      status: { uri, idx },
+      log,
+      holderKey,
+    };
     const key = this.open(made.key);
     this.issued.inc({ format });
     if (view !== null) return { ...record, credential: await signCredential(view, claims, key) };

@@ -10,8 +10,8 @@ import {
   type WalletNonce,
   type WalletToken,
 } from '@iss/contract';
-import { type Acting, CREDENTIAL_PROFILES, isJsonObject, type Reader } from '@iss/domain';
-import { ALGORITHMS, PROFILES, vctOf } from '@iss/attestation';
+import { type Acting, CREDENTIAL_PROFILES, isJsonObject, type Reader, vctOf } from '@iss/domain';
+import { ALGORITHMS, PROFILES } from '@iss/attestation';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Operation } from '../../../http/describe/operation.decorator';
