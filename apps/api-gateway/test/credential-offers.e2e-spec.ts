@@ -11,7 +11,6 @@ import {
   exportJWK,
   generateKeyPair,
   SignJWT,
-  type JWTPayload,
 } from 'jose';
 import type { Response, Test } from 'supertest';
 import { COMPANY, companyContent } from '../../../libs/attestation/src/testing/company';
@@ -77,7 +76,7 @@ const offered = ({ body }: Response): Offer => ({
 /** A wallet of others, with a key of its own. */
 async function foreignWallet() {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-  const { kty, crv = '', x = '', y = '' } = await exportJWK(publicKey);
+  const { kty = '', crv = '', x = '', y = '' } = await exportJWK(publicKey);
   const publicJwk: Jwk = { kty, crv, x, y };
   const refuse = (): never => {
     throw new Error('not used');
@@ -86,8 +85,10 @@ async function foreignWallet() {
     hash: (data, alg) => createHash(alg.replace('-', '')).update(data).digest(),
     generateRandom: (length) => randomBytes(length),
     clientAuthentication: clientAuthenticationNone({ clientId: 'wallet' }),
-    signJwt: async (_signer, { header, payload }) => ({
-      jwt: await new SignJWT({ ...payload } as JWTPayload).setProtectedHeader({ ...header }).sign(privateKey),
+    signJwt: async (_signer, { header: { alg, typ }, payload }) => ({
+      jwt: await new SignJWT({ ...payload })
+        .setProtectedHeader({ alg, typ: typ ?? '', jwk: { kty, crv, x, y } })
+        .sign(privateKey),
       signerJwk: publicJwk,
     }),
     verifyJwt: refuse,
@@ -274,7 +275,7 @@ it.each<[string, object, string]>([
 it('ends after five wrong codes of the user, and not before', async () => {
   const wrong = { tx_code: 'wrong' };
   const [ended, lasting] = [await offer(await write()), await offer(await write())];
-  for (const _ of [1, 2, 3, 4]) expect(errorOf(await token(formOf(lasting, wrong)))).toEqual(INVALID_GRANT);
+  for (let count = 1; count <= 4; count++) expect(errorOf(await token(formOf(lasting, wrong)))).toEqual(INVALID_GRANT);
   await tokenOf(lasting);
   const answers = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(() => token(formOf(ended, wrong))));
   expect(answers.map(errorOf)).toEqual(answers.map(() => INVALID_GRANT));

@@ -6,7 +6,7 @@ import { jwkFault, verifyWith } from './trusted-issuer';
 
 const PROOF_TYPE = 'openid4vci-proof+jwt';
 
-/** What the holder of a key signed, to get a credential for this key. */
+/** A key that its holder proved, to get a credential for it. */
 export interface HolderProof {
   /** The public key. */
   key: JsonObject;

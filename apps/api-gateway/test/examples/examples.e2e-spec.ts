@@ -219,7 +219,7 @@ function send(
   const type = requestTypeOf(operation);
   return request
     .type(type)
-    .send(isJson(body) && type === JSON_TYPE ? JSON.stringify(body) : body)
+    .send(type === JSON_TYPE ? JSON.stringify(body) : isJson(body) ? body : String(body))
     .then();
 }
 

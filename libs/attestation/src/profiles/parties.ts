@@ -60,7 +60,7 @@ const ENTITY: Source = {
   ...optional,
 };
 
-/** What persons and entities have that own or control a company, with how they do so. */
+/** Maps a person or an entity that owns or controls a company, with the claim that says how. */
 export function partyWith(name: string, relation: Source): Claims {
   return {
     type: { present: { person: 'Person', entity: 'Entity' } },

@@ -53,7 +53,7 @@ export const CreateCredentialOfferBody = body(
     has_tx_code: flag
       .optional()
       .described(
-        'Whether the wallet must send a `tx_code`. True if absent: anybody who sees an offer without it can take it.',
+        'If true, or absent, the wallet must send a `tx_code`. Without one, anybody who sees the offer can take it.',
       ),
   },
   { part: { value: { paths: ['/attributes/legal/legal_name'], expires_in: 86_400 } } },
@@ -164,8 +164,8 @@ const EXAMPLE_METADATA = {
 
 export const CredentialIssuer = view('CredentialIssuer', {
   credential_issuer: text.described('The issuer: the `aud` of proofs, and the `iss` of credentials.'),
-  credential_endpoint: text.described('Where a wallet takes a credential.'),
-  nonce_endpoint: text.described('Where a wallet gets a nonce.'),
+  credential_endpoint: text.described('The URL at which a wallet takes a credential.'),
+  nonce_endpoint: text.described('The URL at which a wallet gets a nonce.'),
   credential_configurations_supported: shown<object>({ type: 'object', additionalProperties: true }).described(
     'The kinds of credentials by the id that an offer names.',
   ),
@@ -174,7 +174,7 @@ export type CredentialIssuer = ViewOf<typeof CredentialIssuer>;
 
 export const AuthorizationServer = view('AuthorizationServer', {
   issuer: text.described('The issuer.'),
-  token_endpoint: text.described('Where a wallet exchanges a code.'),
+  token_endpoint: text.described('The URL at which a wallet exchanges a code.'),
   grant_types_supported: shown<readonly string[]>({ type: 'array', items: { type: 'string' } }).described(
     'Only pre-authorized codes.',
   ),
@@ -190,7 +190,7 @@ const PUBLIC = { who: 'anyone' } as const;
 const FOR_WALLETS = { ...PUBLIC, takesNoKey: true } as const;
 const METADATA = 'Wallets may keep the answer for five minutes. 404 for a tenant that has no key.';
 
-/** What wallets call. The paths follow from the URL of the issuer. */
+/** Operations for wallets. The paths follow from the URL of the issuer. */
 export const WALLET = operations('Credentials', '', {
   getCredentialIssuer: {
     route: 'GET /.well-known/openid-credential-issuer/tenants/{tenant_id}',
@@ -229,7 +229,7 @@ export const WALLET = operations('Credentials', '', {
         properties: {
           grant_type: { type: 'string', description: 'The kind of the grant.', example: PRE_AUTHORIZED_GRANT },
           'pre-authorized_code': { type: 'string', description: 'The code of the offer.', example: EXAMPLE_CODE },
-          tx_code: { type: 'string', description: 'What the user entered.', example: EXAMPLE_TX_CODE },
+          tx_code: { type: 'string', description: 'The digits that the user entered.', example: EXAMPLE_TX_CODE },
         },
         required: ['grant_type', 'pre-authorized_code'],
       },

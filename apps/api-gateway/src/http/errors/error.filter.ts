@@ -5,10 +5,10 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { Request, Response } from 'express';
 import { Counter, Registry } from 'prom-client';
 import { ERROR_STATUSES, ERRORS_PATH } from '@iss/contract';
+import { OAuthError } from '../../auth/oauth-error';
 import { AnonymousRequests } from '../limits/anonymous-requests';
 import { errorBody } from './error-body';
 import { NotAcceptable } from './not-acceptable';
-import { OAuthError } from './oauth-error';
 import { traceFields } from '../request/request-id';
 import { RouteTable } from './route-table';
 

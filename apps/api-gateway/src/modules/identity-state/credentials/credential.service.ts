@@ -68,7 +68,7 @@ export interface CredentialSource {
   ownerTenantId: string;
   /** The tenant that issues it by a grant; null for the owner. */
   granteeTenantId: string | null;
-  /** What the credential discloses. */
+  /** The parts that the credential discloses. */
   paths: Visible;
   disclosure: SubjectDisclosure | null;
   logIndex: number | null;

@@ -13,7 +13,7 @@ import { CredentialOfferStore, OFFER_TOKEN_MINUTES, type OfferToTake } from '@is
 import { SecretBox } from '@iss/platform';
 import { AttestationProblem, verifyHolderProof } from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
-import { OAuthError } from '../../../http/errors/oauth-error';
+import { OAuthError } from '../../../auth/oauth-error';
 import type { Asker } from '../../../runtime/asker';
 import { CredentialService } from './credential.service';
 
@@ -25,7 +25,7 @@ export interface SentOffer {
   hasTxCode: boolean;
 }
 
-/** What a wallet sends to take a credential. */
+/** The request of a wallet for a credential. */
 export interface CredentialRequest {
   configurationId: string;
   proof: string;
@@ -63,7 +63,7 @@ export class OfferService {
     const { issuer, expiresAt } = await this.offers.create(acting, {
       ...{ offerId, tenantId: ownerTenantId, granteeTenantId, subjectKey },
       ...{ version: snapshot.snapshotVersion, snapshotId: snapshot.snapshotId },
-      // What a grant shows is decided when the wallet takes the credential.
+      // When the wallet takes the credential, its grant decides what it shows.
       paths: paths === undefined ? null : source.paths,
       profile: profile ?? null,
       expiresIn: expiresIn ?? null,

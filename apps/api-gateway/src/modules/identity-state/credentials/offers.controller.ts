@@ -10,12 +10,12 @@ import {
   type WalletNonce,
   type WalletToken,
 } from '@iss/contract';
-import { type Acting, CREDENTIAL_PROFILES, isJsonObject, type Reader, vctOf } from '@iss/domain';
+import { type Acting, CREDENTIAL_PROFILES, isJsonObject, parseJson, type Reader, vctOf } from '@iss/domain';
 import { ALGORITHMS, PROFILES } from '@iss/attestation';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Operation } from '../../../http/describe/operation.decorator';
-import { OAuthError } from '../../../http/errors/oauth-error';
+import { OAuthError } from '../../../auth/oauth-error';
 import { ActorParam, ReaderParam } from '../../../http/request/actor.decorator';
 import { JSON_TYPE, JsonBody, readBody, requireBodyOf } from '../../../http/request/json-body';
 import { TenantIdParam, UuidParam } from '../../../http/request/path-params';
@@ -25,7 +25,7 @@ import { IssuingKeyService } from './issuing-key.service';
 import { configurationOf, type CredentialRequest, invalidToken, OfferService } from './offer.service';
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
-/** What wallets send is short, and anybody may send it. */
+/** Anybody may send a body, and those of wallets are short. */
 const MAX_BYTES = 16_384;
 
 /** The kinds of credentials that wallets can take, by id. */
@@ -173,7 +173,7 @@ function readRequest(bytes: Buffer): CredentialRequest {
 
 function parsed(bytes: Buffer) {
   try {
-    const value: unknown = JSON.parse(bytes.toString());
+    const value = parseJson(bytes);
     if (isJsonObject(value)) return value;
   } catch {
     // Refused below.
