@@ -86,7 +86,7 @@ async function foreignWallet() {
     generateRandom: (length) => randomBytes(length),
     clientAuthentication: clientAuthenticationNone({ clientId: 'wallet' }),
     signJwt: async (_signer, { header: { alg, typ }, payload }) => ({
-      jwt: await new SignJWT({ ...payload })
+      jwt: await new SignJWT(JSON.parse(JSON.stringify(payload)))
         .setProtectedHeader({ alg, typ: typ ?? '', jwk: { kty, crv, x, y } })
         .sign(privateKey),
       signerJwk: publicJwk,

@@ -90,6 +90,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       summary: 'Issue a credential of a version.',
       example: 'iss credential issue harbour@2 --path /attributes/legal',
     },
+    'credential offer': {
+      summary: 'Offer a credential of a version to a wallet.',
+      example: 'iss credential offer harbour@2 --type company_info',
+    },
     'credential list': { summary: 'List issued credentials.', example: 'iss credential list' },
     'credential get': { summary: 'Show the status of a credential.', example: 'iss credential get cred_…' },
     'credential withdraw': { summary: 'Make a credential invalid.', example: 'iss credential withdraw cred_…' },

@@ -48,6 +48,14 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss credential key create', blur: [[/http:\S+(?=\/tenants)/, 'https://iss.example.com']] },
   { line: 'iss credential key list', keep: { KEY: /^([\w-]{43}) /m } },
   { line: 'iss credential issue harbour@2 --path /attributes/legal --days 7', blur: [[/ey\S+~$/, 'eyJhbGci…~']] },
+  {
+    line: 'iss credential offer harbour@2 --path /attributes/legal',
+    blur: [
+      [/openid-credential-offer:\S+/, 'openid-credential-offer://?credential_offer=…'],
+      [/(?<=tx_code: )\d{6}/, '493536'],
+      [/(?<=until )\S+/, '2026-01-15T10:10:00Z'],
+    ],
+  },
   { line: 'iss credential list', keep: { CREDENTIAL: /^(cred_\S+)/m }, blur: UNTIL },
   { line: 'iss credential get $CREDENTIAL', blur: UNTIL },
   { line: 'iss credential withdraw $CREDENTIAL', blur: UNTIL },

@@ -232,7 +232,7 @@ export type AuditRecordPage = PageEnd & {
 export type AuthorizationServer = {
   /** The issuer. */
   issuer: string;
-  /** Where a wallet exchanges a code. */
+  /** The URL at which a wallet exchanges a code. */
   token_endpoint: string;
   /** Only pre-authorized codes. */
   grant_types_supported: Array<string>;
@@ -520,7 +520,7 @@ export type CreateCredentialOfferBody = {
   profile?: 'ownership' | 'ubo' | 'control' | 'company_info' | null;
   /** How long the credential is valid, in seconds. Without it, 2592000. */
   expires_in?: number | null;
-  /** Whether the wallet must send a `tx_code`. True if absent: anybody who sees an offer without it can take it. */
+  /** If true, or absent, the wallet must send a `tx_code`. Without one, anybody who sees the offer can take it. */
   has_tx_code?: boolean | null;
 };
 
@@ -677,9 +677,9 @@ export type Credential = {
 export type CredentialIssuer = {
   /** The issuer: the `aud` of proofs, and the `iss` of credentials. */
   credential_issuer: string;
-  /** Where a wallet takes a credential. */
+  /** The URL at which a wallet takes a credential. */
   credential_endpoint: string;
-  /** Where a wallet gets a nonce. */
+  /** The URL at which a wallet gets a nonce. */
   nonce_endpoint: string;
   /** The kinds of credentials by the id that an offer names. */
   credential_configurations_supported: { [key: string]: unknown };
@@ -2983,7 +2983,7 @@ export type WalletTokenRequest = {
   grant_type: string;
   /** The code of the offer. */
   'pre-authorized_code': string;
-  /** What the user entered. */
+  /** The digits that the user entered. */
   tx_code?: string;
 };
 

@@ -1,10 +1,11 @@
 import type { api } from '@identity-state/client';
-import { CREDENTIAL_FORMATS, isJsonObject, parseJson } from '@iss/domain';
+import { CREDENTIAL_FORMATS, CREDENTIAL_PROFILES, type CredentialProfile, isJsonObject, parseJson } from '@iss/domain';
 import { UsageError } from '../../command';
 import { wholeNumber } from '../../define';
 import { readWhole } from '../../files';
+import type { Caller } from '../../service/caller';
 import { defineCall, defineList, listing } from '../../service/define';
-import { VERSIONED_SUBJECT } from '../../service/subject-name';
+import { VERSIONED_SUBJECT, type versionedSubjectOf } from '../../service/subject-name';
 
 const LIST = '/v1/tenants/{tenant_id}/credentials';
 const ONE = `${LIST}/{credential_id}` as const;
@@ -14,47 +15,67 @@ const CREDENTIAL = { about: 'Credential id, from iss credential list.' } as cons
 const DAY_S = 86_400;
 const MAX_KEY = 4_096;
 
+const PATH = {
+  value: 'POINTER',
+  about: 'JSON Pointer below /attributes to disclose (default: everything).',
+  isRepeated: true,
+} as const;
+const TYPE = {
+  value: 'TYPE',
+  about: 'Map the version to a published type instead: ownership, ubo, control or company_info.',
+  choices: CREDENTIAL_PROFILES,
+} as const;
+const DAYS = { value: 'N', about: 'Days until it expires (default: 30).', read: wholeNumber(1, 365) } as const;
+
 export const credentialIssue = defineCall({
   about: 'It prints the credential, which the service does not store.',
   arguments: { subject: VERSIONED_SUBJECT },
   options: {
-    path: {
-      value: 'POINTER',
-      about: 'JSON Pointer below /attributes to disclose (default: everything).',
-      isRepeated: true,
-    },
+    path: PATH,
+    type: TYPE,
     format: {
       value: 'FORMAT',
       about: 'dc+sd-jwt (default), or eddsa-jcs-2022 for a W3C credential of the whole envelope.',
       choices: CREDENTIAL_FORMATS,
     },
     holder: { value: 'FILE', about: 'Public key of the holder, as a JWK.' },
-    days: { value: 'N', about: 'Days until it expires (default: 30).', read: wholeNumber(1, 365) },
+    days: DAYS,
   },
-  async call(
-    { iss, tenant },
-    { subject: { subject, version }, path, format, holder, days },
-  ): Promise<api.IssuedCredential> {
-    const ids = { tenant_id: tenant.tenantId, subject_type: subject.type, subject_id: subject.id };
-    const { snapshot_id } =
-      version === null
-        ? await iss.request('GET', `${OF_SUBJECT}/latest`, { path: ids, query: { view: 'header' } })
-        : await iss.request('GET', `${OF_SUBJECT}/{snapshot_version}`, {
-            path: { ...ids, snapshot_version: version },
-            query: { view: 'header' },
-          });
-    return iss.request('POST', '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials', {
-      path: { tenant_id: tenant.tenantId, snapshot_id },
+  async call(of, { subject, path, type, format, holder, days }): Promise<api.IssuedCredential> {
+    return of.iss.request('POST', '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials', {
+      path: await snapshotOf(of, subject),
       body: {
-        ...(path.length === 0 ? {} : { paths: [...path] }),
+        ...chosen(path, type, days),
         ...(format === undefined ? {} : { format }),
         ...(holder === undefined ? {} : { holder_key: keyIn(holder) }),
-        ...(days === undefined ? {} : { expires_in: days * DAY_S }),
       },
     });
   },
   isWhole: true,
   text: ({ credential }) => credential,
+});
+
+export const credentialOffer = defineCall({
+  about: 'It prints a link that opens a wallet, and the digits that its user must enter. Send them on different ways.',
+  arguments: { subject: VERSIONED_SUBJECT },
+  options: {
+    path: PATH,
+    type: TYPE,
+    days: DAYS,
+    'no-tx-code': { about: 'Let anybody take it who sees the link.' },
+  },
+  async call(of, { subject, path, type, days, 'no-tx-code': isOpen }): Promise<api.CredentialOffer> {
+    return of.iss.request('POST', '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credential-offers', {
+      path: await snapshotOf(of, subject),
+      body: { ...chosen(path, type, days), ...(isOpen ? { has_tx_code: false } : {}) },
+    });
+  },
+  isWhole: true,
+  text: ({ credential_offer_uri: link, tx_code: txCode, expires_at: end }) => [
+    link,
+    ...(txCode === null ? [] : [`tx_code: ${txCode}`]),
+    `Take it until ${end}`,
+  ],
 });
 
 export const credentialList = defineList({
@@ -111,6 +132,27 @@ export const credentialKeyRetire = defineCall({
     iss.request('POST', `${KEYS}/{kid}/retire`, { path: { tenant_id: tenant.tenantId, kid: key } }),
   text: ({ kid }) => `Retired the key ${kid}`,
 });
+
+/** Returns the path parameters of a version. */
+async function snapshotOf({ iss, tenant }: Caller, { subject, version }: ReturnType<typeof versionedSubjectOf>) {
+  const ids = { tenant_id: tenant.tenantId, subject_type: subject.type, subject_id: subject.id };
+  const { snapshot_id } =
+    version === null
+      ? await iss.request('GET', `${OF_SUBJECT}/latest`, { path: ids, query: { view: 'header' } })
+      : await iss.request('GET', `${OF_SUBJECT}/{snapshot_version}`, {
+          path: { ...ids, snapshot_version: version },
+          query: { view: 'header' },
+        });
+  return { tenant_id: tenant.tenantId, snapshot_id };
+}
+
+function chosen(path: readonly string[], profile: CredentialProfile | undefined, days: number | undefined) {
+  return {
+    ...(path.length === 0 ? {} : { paths: [...path] }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(days === undefined ? {} : { expires_in: days * DAY_S }),
+  };
+}
 
 const of = (tenant_id: string, credential_id: string) => ({ tenant_id, credential_id });
 function textOf({

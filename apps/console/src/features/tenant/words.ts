@@ -45,6 +45,7 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'attestation.added': 'Attestation added',
   'issuing_key.created': 'Issuing key created',
   'issuing_key.retired': 'Issuing key retired',
+  'credential.offered': 'Credential offered',
   'credential.issued': 'Credential issued',
   'credential.withdrawn': 'Credential withdrawn',
   'limit.changed': 'Limit changed by the operator',
