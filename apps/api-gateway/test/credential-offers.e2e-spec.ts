@@ -4,14 +4,7 @@ import { CREDENTIAL_PROFILES, type JsonObject, vctOf } from '@iss/domain';
 import { clientAuthenticationNone, type CallbackContext, type Jwk, setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vciClient } from '@openid4vc/openid4vci';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
-import {
-  compactVerify,
-  createLocalJWKSet,
-  decodeJwt,
-  exportJWK,
-  generateKeyPair,
-  SignJWT,
-} from 'jose';
+import { compactVerify, createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { Response, Test } from 'supertest';
 import { COMPANY, companyContent } from '../../../libs/attestation/src/testing/company';
 import { envelope } from './gateway';

@@ -70,9 +70,9 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   getIssuer: { caller: null },
   getCredentialIssuer: { caller: null },
   getAuthorizationServer: { caller: null },
-  exchangeCode: { caller: null },
+  createWalletToken: { caller: null },
   createNonce: { caller: null },
-  takeCredential: { caller: null },
+  issueOfferedCredential: { caller: null },
   getStatusList: { caller: null },
   getLogKeys: { stage: 'logged', caller: null },
   getConsistencyProof: { stage: 'logged', caller: null },
@@ -105,7 +105,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
 /** Answers of which a test can predict only the members, because they describe the running process or are random. */
 const OF_THE_PROCESS = [
   ...['getMeta', 'getProtectedResource', 'createIssuingKey', 'issueCredential', 'createCredentialOffer'],
-  ...['exchangeCode', 'createNonce', 'getCredentialIssuer'],
+  ...['createWalletToken', 'createNonce', 'getCredentialIssuer'],
 ];
 /**
  * Parameters with which the answer is not the one of the example: a bundle, a past moment, or a part of the items. Of
@@ -153,7 +153,7 @@ const NOT_IN_THE_STORY = [
 const NOT_ANSWERED_SO = [
   ...['createGrant 202 latest', 'createGrant 202 part'],
   // A proof is signed for the moment.
-  'takeCredential 200 proof',
+  'issueOfferedCredential 200 proof',
 ];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));

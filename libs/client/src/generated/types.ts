@@ -2961,7 +2961,10 @@ export type WalletCredentialRequest = {
 
 export type WalletCredentials = {
   /** The one credential, as an SD-JWT VC. */
-  credentials: Array<{ credential: string }>;
+  credentials: Array<{
+    /** The credential. */
+    credential: string;
+  }>;
 };
 
 export type WalletNonce = {

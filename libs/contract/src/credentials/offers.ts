@@ -136,7 +136,11 @@ const NonceAnswer = view('WalletNonce', {
 const CredentialAnswer = view('WalletCredentials', {
   credentials: shown<readonly { credential: string }[]>({
     type: 'array',
-    items: { type: 'object', properties: { credential: { type: 'string' } }, required: ['credential'] },
+    items: {
+      type: 'object',
+      properties: { credential: { type: 'string', description: 'The credential.' } },
+      required: ['credential'],
+    },
   }).described('The one credential, as an SD-JWT VC.'),
 });
 export type WalletToken = ViewOf<typeof TokenAnswer>;
@@ -216,7 +220,7 @@ export const WALLET = operations('Credentials', '', {
     },
     errors: ['not_found'],
   },
-  exchangeCode: {
+  createWalletToken: {
     route: 'POST /tenants/{tenant_id}/token',
     summary: 'Exchange the code of an offer for an access token',
     ...FOR_WALLETS,
@@ -258,7 +262,7 @@ export const WALLET = operations('Credentials', '', {
       }),
     },
   },
-  takeCredential: {
+  issueOfferedCredential: {
     route: 'POST /tenants/{tenant_id}/credential',
     summary: 'Take the offered credential, with a proof of the key that will hold it',
     ...FOR_WALLETS,

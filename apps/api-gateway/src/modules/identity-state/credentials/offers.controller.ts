@@ -102,8 +102,8 @@ export class OffersController {
     };
   }
 
-  @Operation(WALLET.exchangeCode)
-  async exchangeCode(@TenantIdParam() tenantId: string, @Req() request: Request): Promise<WalletToken> {
+  @Operation(WALLET.createWalletToken)
+  async createWalletToken(@TenantIdParam() tenantId: string, @Req() request: Request): Promise<WalletToken> {
     requireBodyOf(request, FORM_TYPE, 'application/x-www-form-urlencoded');
     const form = new URLSearchParams((await readBody(request, MAX_BYTES)).toString());
     const grantType = parameterOf(form, 'grant_type');
@@ -123,8 +123,8 @@ export class OffersController {
     return { c_nonce: this.offers.nonce(tenantId) };
   }
 
-  @Operation(WALLET.takeCredential)
-  async takeCredential(
+  @Operation(WALLET.issueOfferedCredential)
+  async issueOfferedCredential(
     @TenantIdParam() tenantId: string,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
