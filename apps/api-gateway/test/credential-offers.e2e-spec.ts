@@ -1,5 +1,5 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { PROFILES, verifyCredential } from '@iss/attestation';
+import { createHash, KeyObject, randomBytes, randomUUID, sign, verify } from 'node:crypto';
+import { PROFILES } from '@iss/attestation';
 import { CREDENTIAL_PROFILES, type JsonObject, vctOf } from '@iss/domain';
 import { clientAuthenticationNone, type CallbackContext, type Jwk, setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vciClient } from '@openid4vc/openid4vci';
@@ -114,18 +114,21 @@ async function foreignWallet() {
     const [first] = credentialResponse.credentials ?? [];
     return typeof first === 'object' && 'credential' in first ? String(first.credential) : '';
   };
-  return { take, privateKey, publicJwk };
+  return { take, privateKey: KeyObject.from(privateKey), publicJwk };
 }
 
+const hashOf = (data: string | ArrayBuffer, alg: string): Uint8Array =>
+  createHash(alg.replace('-', ''))
+    .update(typeof data === 'string' ? data : Buffer.from(data))
+    .digest();
+
 /** A verifier of others, which gets keys and statuses from the service. */
-async function foreignVerifier() {
+async function foreignVerifier(kbVerifier?: (data: string, signature: string) => Promise<boolean>) {
   const { body } = await world.gateway.as(null, 'get', '/.well-known/jwt-vc-issuer/tenants/acme').expect(200);
   const keys = createLocalJWKSet(body.jwks);
   return new SDJwtVcInstance({
-    hasher: (data: string | ArrayBuffer, alg: string) =>
-      createHash(alg.replace('-', ''))
-        .update(typeof data === 'string' ? data : Buffer.from(data))
-        .digest(),
+    hasher: hashOf,
+    ...(kbVerifier === undefined ? {} : { kbVerifier }),
     verifier: (data: string, signature: string) =>
       compactVerify(`${data}.${signature}`, keys).then(
         () => true,
@@ -219,19 +222,25 @@ it('offers a whole version by value, and without a tx_code if the maker wants', 
   expect(payload).toMatchObject({ attributes: { legal: { form: HIDDEN } } });
 });
 
-it('is presented with the key of its holder', async () => {
+it('is presented in part, with the key of its holder, to verifiers of others', async () => {
   const wallet = await foreignWallet();
-  const credential = await wallet.take(await offer(await write()));
-  const claims = { nonce: 'n', aud: 'https://verifier.example', iat: Math.floor(Date.now() / 1000) };
-  const sd_hash = createHash('sha256').update(credential).digest('base64url');
-  const binding = await new SignJWT({ ...claims, sd_hash })
-    .setProtectedHeader({ alg: 'ES256', typ: 'kb+jwt' })
-    .sign(wallet.privateKey);
-  const { jwks } = (await world.gateway.as(null, 'get', '/.well-known/jwt-vc-issuer/tenants/acme')).body;
-  const presented = { nonce: 'n', audience: 'https://verifier.example' };
-  const keys = { issuer, jwks: jwks.keys, roots: [] };
-  const verified = await verifyCredential(credential + binding, keys, presented, new Date());
-  expect(verified).toMatchObject({ hasKeyBinding: true });
+  const credential = await wallet.take(await offer(await writeCompany(), { profile: 'company_info' }));
+  const holder = new SDJwtVcInstance({
+    hasher: hashOf,
+    kbSignAlg: 'ES256',
+    kbSigner: async (data: string) =>
+      sign('sha256', Buffer.from(data), { key: wallet.privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url'),
+  });
+  const payload = { nonce: 'n', aud: 'https://verifier.example', iat: Math.floor(Date.now() / 1000) };
+  const presented = await holder.present(credential, { number_of_employees: true }, { kb: { payload } });
+  const verifier = await foreignVerifier(async (data, signature) => {
+    const key = { key: { ...wallet.publicJwk }, format: 'jwk', dsaEncoding: 'ieee-p1363' } as const;
+    return verify('sha256', Buffer.from(data), key, Buffer.from(signature, 'base64url'));
+  });
+  const seen = await verifier.verify(presented, { keyBindingNonce: 'n' });
+  expect(seen.payload).toMatchObject({ number_of_employees: '1250', attestation_legal_category: 'EAA' });
+  expect(seen.payload).not.toHaveProperty('legal_entity');
+  await expect(verifier.verify(presented, { keyBindingNonce: 'another' })).rejects.toThrow();
 });
 
 it('stores only hashes of what the wallet has', async () => {

@@ -1,5 +1,5 @@
 import { DomainError } from '../errors';
-import { covers, MAX_PATHS, normalizePaths, touches, unionOf } from './paths';
+import { covers, intersectionOf, MAX_PATHS, normalizePaths, touches, unionOf } from './paths';
 
 it('sorts paths, and keeps the wider one of two', () => {
   const paths = ['/attributes/legal/legal_name', '/attributes/contact', '/attributes/legal', '/attributes/contact'];
@@ -54,4 +54,13 @@ it('adds up what grants show', () => {
     '/attributes/c',
   ]);
   expect(unionOf([['/attributes/a'], null])).toBeNull();
+});
+
+it.each<[string[] | null, string[], string[]]>([
+  [null, ['/attributes/b', '/attributes/a'], ['/attributes/b', '/attributes/a']],
+  [['/attributes/a/b', '/attributes/c'], ['/attributes/a'], ['/attributes/a/b']],
+  [['/attributes/a'], ['/attributes/a/b', '/attributes/a/c', '/attributes/d'], ['/attributes/a/b', '/attributes/a/c']],
+  [['/attributes/ab'], ['/attributes/a'], []],
+])('both %j and %j show %j', (visible, paths, both) => {
+  expect(intersectionOf(visible, paths)).toEqual(both);
 });

@@ -55,7 +55,7 @@ export function Credentials({ tenantId }: { tenantId: string }) {
             </Link>
           ),
         },
-        { title: WORDS.format, value: ({ format }) => format },
+        { title: WORDS.format, value: ({ format, profile }) => profile ?? format },
         { title: WORDS.shows, value: ({ paths }) => paths?.join(', ') ?? WORDS.everything },
         badgeColumn(WORDS.status, (one: Credential) => one.status, ISSUED_TONES, WORDS.statuses),
         { title: WORDS.issued, at: ({ issued_at: at }) => at },

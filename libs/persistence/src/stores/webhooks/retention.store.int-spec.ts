@@ -171,4 +171,21 @@ describe('RetentionStore', () => {
       { principal_id: 'today' },
     ]);
   });
+
+  it('deletes offers of credentials that no token can take any more', async () => {
+    await run('tenant', `INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
+    await run(
+      'offers',
+      `INSERT INTO credential_offers (offer_id, tenant_id, subject_key, snapshot_version, snapshot_id, kid, code_hash, created_by, expires_at)
+       SELECT gen_random_uuid(), 'acme', 1, 1, gen_random_uuid(), 'kid', sha256(minutes::text::bytea), minutes::text,
+              now() - minutes * interval '1 minute'
+         FROM unnest(ARRAY[-5, 9, 11, 12]) minutes`,
+    );
+    expect(await store.deleteOffers(1)).toBe(1);
+    expect(await store.deleteOffers(10)).toBe(1);
+    expect(await run('offers_left', 'SELECT created_by FROM credential_offers ORDER BY 1')).toEqual([
+      { created_by: '-5' },
+      { created_by: '9' },
+    ]);
+  });
 });
