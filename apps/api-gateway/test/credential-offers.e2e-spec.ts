@@ -1,7 +1,7 @@
 import { createHash, KeyObject, randomBytes, randomUUID, sign, verify } from 'node:crypto';
 import { PROFILES } from '@iss/attestation';
 import { CREDENTIAL_PROFILES, type JsonObject, vctOf } from '@iss/domain';
-import { clientAuthenticationNone, type CallbackContext, type Jwk, setGlobalConfig } from '@openid4vc/oauth2';
+import { clientAuthenticationNone, type CallbackContext, setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vciClient } from '@openid4vc/openid4vci';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { compactVerify, createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
@@ -70,7 +70,7 @@ const offered = ({ body }: Response): Offer => ({
 async function foreignWallet() {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const { kty = '', crv = '', x = '', y = '' } = await exportJWK(publicKey);
-  const publicJwk: Jwk = { kty, crv, x, y };
+  const publicJwk = { kty, crv, x, y };
   const refuse = (): never => {
     throw new Error('not used');
   };
