@@ -21,8 +21,7 @@ export async function buildConsole(): Promise<void> {
   for (const name of globSync('**/*.{html,js,css,svg,txt}', { cwd: CONSOLE_DIST })) {
     const file = join(CONSOLE_DIST, name);
     const text = readFileSync(file);
-    // Shorter blocks suit these texts.
-    writeFileSync(`${file}.gz`, gzipSync(text, { level: 9, memLevel: 7 }));
+    writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }));
     writeFileSync(
       `${file}.br`,
       brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: text.length } }),

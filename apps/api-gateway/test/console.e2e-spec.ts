@@ -40,6 +40,12 @@ it('sends the page for every address of a view, never kept, under a policy that 
   }
 });
 
+it('names the keys of the log in the head of the page that verifies, so that they load with its code', async () => {
+  const { headers } = await get('/console/verify').expect(200);
+  expect(headers['link']).toBe('</log/keys>; rel=preload; as=fetch; crossorigin');
+  expect((await get('/console/t/acme')).headers['link']).toBeUndefined();
+});
+
 it('sends files by their hashed names for ever, as they were compressed by the build', async () => {
   const { text } = await get('/console');
   const names = [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, name]) => name ?? '');

@@ -1,10 +1,9 @@
-import { ErrorResponse, InMemoryWebStorage, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts';
+import type { User, UserManager } from 'oidc-client-ts';
 import type { TokenContext } from '@identity-state/client';
-import { BASE, OPEN_VIEWS, type Settings } from './settings.ts';
+import { BASE, CALLBACK, OPEN_VIEWS, type Settings } from './settings.ts';
 
 export type SessionState = 'signed_out' | 'signed_in' | 'expired';
 
-const CALLBACK = `${BASE}/signed-in`;
 /** Marks, at the end of `state` (RFC 6749, section 4.1.1), a response for the page that opened this window. */
 const BESIDE = 'beside';
 /** Records in this browser that a user signed in, since the issuer may still have a session. No token is stored. */
@@ -18,29 +17,21 @@ const SIGNED_IN = 'identity-state.signed-in';
 export class Session {
   private state: SessionState;
   private user: User | null = null;
-  private readonly manager: UserManager | null;
+  private manager: Promise<UserManager> | null = null;
   private readonly projectId: string;
   private readonly listeners = new Set<() => void>();
 
-  constructor(settings: Settings) {
-    this.state = settings.auth === 'disabled' ? 'signed_in' : 'signed_out';
-    this.projectId = settings.auth === 'disabled' ? '' : settings.project_id;
-    this.manager =
-      settings.auth === 'disabled'
-        ? null
-        : new UserManager({
-            authority: settings.issuer,
-            client_id: settings.client_id,
-            scope: settings.scope,
-            redirect_uri: location.origin + CALLBACK,
-            popup_redirect_uri: location.origin + CALLBACK,
-            popupWindowFeatures: { width: 520, height: 640 },
-            userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
-            // Contains the verifier of a sign-in until the issuer responds.
-            stateStore: new WebStorageStateStore({ store: sessionStorage }),
-            automaticSilentRenew: false,
-            monitorSession: false,
-          });
+  constructor(private readonly settings: Settings) {
+    const isOff = settings.auth === 'disabled';
+    this.state = isOff ? 'signed_in' : 'signed_out';
+    this.projectId = isOff ? '' : settings.project_id;
+  }
+
+  /** Loads the client of the issuer when it is first needed; null without a sign-in. */
+  private async issuer(): Promise<UserManager | null> {
+    const { settings } = this;
+    if (settings.auth === 'disabled') return null;
+    return (this.manager ??= import('./issuer.ts').then(({ managerOf }) => managerOf(settings)));
   }
 
   /**
@@ -49,21 +40,23 @@ export class Session {
    */
   async begin(): Promise<string | null> {
     const here = location.pathname + location.search;
-    if (this.manager === null) return here;
     if (location.pathname !== CALLBACK) {
       await this.signInQuietly(here);
       return here;
     }
+    const manager = await this.issuer();
+    if (manager === null) return here;
     if (new URLSearchParams(location.search).get('state')?.endsWith(`;${BESIDE}`) === true) {
       // The page that opened this window takes the response and closes the window.
-      await this.manager.signinPopupCallback(location.href);
+      await manager.signinPopupCallback(location.href);
       return null;
     }
     try {
-      const user = await this.manager.signinRedirectCallback(location.href);
+      const user = await manager.signinRedirectCallback(location.href);
       this.become(user);
       return addressOf(user.state);
     } catch (error) {
+      const { ErrorResponse } = await import('./issuer.ts');
       if (!(error instanceof ErrorResponse) || localStorage.getItem(SIGNED_IN) === null) throw error;
       // The issuer has no session any more.
       localStorage.removeItem(SIGNED_IN);
@@ -75,7 +68,9 @@ export class Session {
   private async signInQuietly(address: string): Promise<void> {
     const isOpen = OPEN_VIEWS.some((view) => location.pathname === BASE + view);
     if (isOpen || localStorage.getItem(SIGNED_IN) === null) return;
-    await this.manager?.signinRedirect({ state: address, prompt: 'none' }).catch(() => undefined);
+    await this.issuer()
+      .then((manager) => manager?.signinRedirect({ state: address, prompt: 'none' }))
+      .catch(() => undefined);
   }
 
   getState = (): SessionState => this.state;
@@ -97,31 +92,31 @@ export class Session {
 
   /** Leaves the page for the issuer, and comes back to `address`. */
   async signIn(address: string): Promise<void> {
-    await this.manager?.signinRedirect({ state: address });
+    await (await this.issuer())?.signinRedirect({ state: address });
   }
 
   /** Signs in again in a separate window. @throws Error when the window is closed or blocked */
   async signInAgain(): Promise<void> {
-    if (this.manager === null) return;
-    this.become(await this.manager.signinPopup({ url_state: BESIDE }));
+    const user = await (await this.issuer())?.signinPopup({ url_state: BESIDE });
+    if (user !== undefined) this.become(user);
   }
 
   async signOut(): Promise<void> {
     localStorage.removeItem(SIGNED_IN);
-    await this.manager?.removeUser();
+    await (await this.issuer())?.removeUser();
     this.user = null;
     this.change('signed_out');
   }
 
   /** Returns a token to the client. A refused token is renewed if the issuer gave a refresh token. */
   token = async ({ refused }: TokenContext): Promise<string> => {
-    const { user, manager } = this;
+    const { user } = this;
     const current = user?.access_token ?? '';
     const isStale = user !== null && (user.expired === true || refused === current);
-    if (!isStale || manager === null) return current;
+    if (!isStale) return current;
     if (user.refresh_token !== undefined) {
-      const renewed = await manager.signinSilent().catch(() => null);
-      if (renewed !== null) {
+      const renewed = await (await this.issuer())?.signinSilent().catch(() => null);
+      if (renewed !== null && renewed !== undefined) {
         this.become(renewed);
         return renewed.access_token;
       }

@@ -12,6 +12,8 @@ export type Settings =
 
 /** The path of the console. */
 export const BASE = '/console';
+/** The path that the issuer answers to. */
+export const CALLBACK = `${BASE}/signed-in`;
 
 /** Views that need no sign-in. */
 export const OPEN_VIEWS: readonly string[] = ['/verify', '/log'];

@@ -14,6 +14,9 @@ const PAGE = 'index.html';
 const SETTINGS_PATH = '/settings.json';
 /** The page to which the issuer redirects after sign-in. */
 const RETURN_PATH = '/signed-in';
+/** The page that verifies proofs. The browser reads the keys of the log while it loads the code, which needs both. */
+const VERIFY_PATH = '/verify';
+const PRELOAD_KEYS = '</log/keys>; rel=preload; as=fetch; crossorigin';
 /**
  * Factor on the anonymous rate limit for files of the console, so that two hundred people can open it within a minute.
  */
@@ -77,6 +80,7 @@ export function setUpConsole(app: INestApplication, settings: GatewaySettings): 
       return void response.json(pageSettings);
     }
     response.setHeader('Content-Security-Policy', policy);
+    if (request.path === VERIFY_PATH) response.setHeader('Link', PRELOAD_KEYS);
     allowSignInWindow(response, request.path === RETURN_PATH);
     return sendBuilt(files, PAGE, request, response);
   });
