@@ -3,14 +3,20 @@ import { createServer } from 'node:http';
 import { appUrl } from '../../../tools/app-login.ts';
 import { generateKeys } from '@iss/tlog';
 import { ORIGIN } from '../../../tools/testing/signed-log.ts';
+import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { inhabit, RealLog } from './testing/real-log';
 import { iss } from './testing/run-iss';
 
 let log: RealLog;
+let redisUrl: string;
 let successor: { signingKey: string; verifierKey: string };
 
 beforeAll(async () => {
-  [log, successor] = await Promise.all([RealLog.create(), generateKeys(ORIGIN, 'ed25519')]);
+  [log, successor, redisUrl] = await Promise.all([
+    RealLog.create(),
+    generateKeys(ORIGIN, 'ed25519'),
+    testRedisUrl(),
+  ]);
   await inhabit(log);
 });
 afterAll(async () => {
@@ -58,6 +64,7 @@ it('the doctor names a signing key that is not announced', async () => {
   const database = async (signingKey: string): Promise<{ is: string; detail: string }[]> => {
     const variables = {
       DATABASE_URL: await appUrl(log.url, 'gateway', 'test'),
+      QUEUE_URL: redisUrl,
       AUTH_MODE: 'disabled',
       LOG_SIGNING_KEY: signingKey,
     };
@@ -90,6 +97,7 @@ it('the doctor names an issuer without keys, and a database with too few connect
     documents['/p/.well-known/openid-configuration'] = { issuer: `${origin}/p`, jwks_uri: `${origin}/keys` };
     const variables = {
       DATABASE_URL: await appUrl(log.url, 'gateway', 'test'),
+      QUEUE_URL: redisUrl,
       OIDC_ISSUER: origin,
       OIDC_PROJECT_ID: 'p',
       MAX_GATEWAYS: '900',

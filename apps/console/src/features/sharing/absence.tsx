@@ -48,7 +48,7 @@ export function GrantsToTenant({ subject, onClose }: SubjectDialogProps) {
   );
 }
 
-/** Compares the list of disclosures with the number of them that the log has. */
+/** Compares the list of disclosures with the number of them that the log has, and proves each of the first ones. */
 export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
   const list = useWholeList(
     apiCall('GET', `${OF_SUBJECT}/disclosures`, { path: subject.ids, query: { limit: 200 } }),
@@ -56,7 +56,7 @@ export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
   );
   const listed = list.items.length;
   return (
-    <CountDialog subject={subject} stream="r" onClose={onClose}>
+    <CountDialog subject={subject} stream="r" recordsFrom={1} onClose={onClose}>
       {(logged) => {
         if (!list.isWhole) return listed < MOST_DISCLOSURES ? null : <p>{WORDS.isUncounted(listed, logged)}</p>;
         if (listed < logged) return <Notice tone="bad">{WORDS.isShort(listed, logged)}</Notice>;
@@ -71,16 +71,19 @@ export function DisclosureCount({ subject, onClose }: SubjectDialogProps) {
 function CountDialog({
   subject: { tenantId, ids },
   stream,
+  recordsFrom,
   holder = {},
   children,
   onClose,
 }: SubjectDialogProps & {
   stream: 'p' | 'r';
+  /** Proves the records from this number on as well. */
+  recordsFrom?: number;
   /** The tenant in the name of the stream, after the subject. */
   holder?: { readonly tenant_id?: string };
   children: (count: number) => ReactNode;
 }) {
-  const call = apiCall('GET', `${OF_SUBJECT}/absence-proof`, { path: ids, query: { stream } });
+  const call = apiCall('GET', `${OF_SUBJECT}/absence-proof`, { path: ids, query: { stream, records_from: recordsFrom } });
   const { subject_type, subject_id } = ids;
   return (
     <LogProofDialog

@@ -63,6 +63,25 @@ it.each([
   await see('The proof is proved by the keys', words);
 });
 
+it('proves each disclosure of the list', async () => {
+  const record = {
+    ...{ ...SUBJECT, principal_id: 'oidc:dev#bob', grantee_tenant_id: 'beta', via: 'snapshot' },
+    ...{ first_at: '2026-01-15T09:30:00.000Z', from_version: 1, to_version: 2 },
+  };
+  const index = operator.add({ type: 'disclosures.recorded', records: [record] }, [[READERS, 1]]);
+  const published = await publish();
+  const map = await operator.proof(published, READERS, 1);
+  const entries = [await operator.entryAt(published, index)];
+  const records = { look_ups: [operator.lookUp(published, READERS, 1)], entries };
+  api.reply(ABSENCE, (_operation, { query }) => {
+    expect(query).toMatchObject({ stream: 'r', records_from: '1' });
+    return Response.json({ tenant_id: 'acme', ...SUBJECT, stream: 'r', number: 2, records, map });
+  });
+  await open(`${SUBJECT_PAGE}/sharing`);
+  await press('Prove that the list is complete');
+  await see('The list is complete', 'versions 1 to 2 to oidc:dev#bob of beta, by snapshot');
+});
+
 it.each([
   ['a shorter stream', 'r', READERS],
   ['another stream', 'r', GRANTS],
