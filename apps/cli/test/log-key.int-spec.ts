@@ -12,11 +12,7 @@ let redisUrl: string;
 let successor: { signingKey: string; verifierKey: string };
 
 beforeAll(async () => {
-  [log, successor, redisUrl] = await Promise.all([
-    RealLog.create(),
-    generateKeys(ORIGIN, 'ed25519'),
-    testRedisUrl(),
-  ]);
+  [log, successor, redisUrl] = await Promise.all([RealLog.create(), generateKeys(ORIGIN, 'ed25519'), testRedisUrl()]);
   await inhabit(log);
 });
 afterAll(async () => {

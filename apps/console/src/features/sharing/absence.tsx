@@ -83,7 +83,10 @@ function CountDialog({
   holder?: { readonly tenant_id?: string };
   children: (count: number) => ReactNode;
 }) {
-  const call = apiCall('GET', `${OF_SUBJECT}/absence-proof`, { path: ids, query: { stream, records_from: recordsFrom } });
+  const call = apiCall('GET', `${OF_SUBJECT}/absence-proof`, {
+    path: ids,
+    query: { stream, records_from: recordsFrom },
+  });
   const { subject_type, subject_id } = ids;
   return (
     <LogProofDialog
