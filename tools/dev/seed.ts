@@ -105,7 +105,7 @@ function history(): unknown[] {
     audit: { created_by: 'seed', created_at: now, source: 'seed' },
   };
   const attributes = {
-    legal: { legal_name: 'Acme Corporation', form: 'Inc.' },
+    legal: { legal_name: 'Acme Corporation', legal_form: 'Inc.' },
     contact: { email: 'info@acme.example' },
     jurisdiction: { country: 'US', region: 'DE' },
     identifiers: { registration_number: '7654321' },

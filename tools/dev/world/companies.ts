@@ -38,6 +38,8 @@ interface Company {
   officers: readonly (readonly [name: string, role: string])[];
   owners: readonly (readonly [name: string, percent: number])[];
   licences?: readonly (readonly [kind: string, number: string])[];
+  /** Completes the record for a credential of the type `company_info`. */
+  credential?: { readonly euid: string; readonly employees: number };
   /** Days ago. */
   since: number;
   /** Notable changes. */
@@ -221,6 +223,7 @@ const COMPANIES: readonly Company[] = [
     capital: ['EUR', 8_000],
     officers: [['Hélène Carpentier', 'gérante']],
     owners: [['Hélène Carpentier', 100]],
+    credential: { euid: 'FR4502.999000719', employees: 6 },
     since: 60,
     moments: [],
     routine: 0,
@@ -516,13 +519,31 @@ export const COMPANY_STORIES: readonly Story[] = COMPANIES.map((company, index) 
 }));
 
 function firstOf(company: Company, number: number): Story['first'] {
-  const { name, form, country, seat, officers, owners, licences = [], capital, founded } = company;
+  const {
+    name,
+    form,
+    country,
+    seat,
+    officers,
+    owners,
+    licences = [],
+    capital,
+    founded,
+    activity,
+    credential,
+  } = company;
   const [street, postalCode, city] = seat;
   return {
-    legal: { legal_name: name, form, status: 'active', founded, activity: company.activity },
+    legal: {
+      ...{ legal_name: name, legal_form: form, status: 'active', founded, activity },
+      ...(credential === undefined ? {} : { employees: credential.employees }),
+    },
     jurisdiction: { country },
     address: { street, postal_code: postalCode, city, country },
-    identifiers: { registration_number: company.number, lei: leiOf(number) },
+    identifiers: {
+      ...{ registration_number: company.number, lei: leiOf(number) },
+      ...(credential === undefined ? {} : { euid: credential.euid }),
+    },
     capital: { currency: capital[0], amount: String(capital[1]) },
     officers: Object.fromEntries(officers.map(([officer, role]) => entryOf(officer, { role, since: founded }))),
     owners: ownersOf(owners),

@@ -150,7 +150,7 @@ function fund(): Story {
     register: 'fund register',
     since: 728,
     first: {
-      legal: { legal_name: 'Northern Lantern Balanced Fund', form: 'open-ended fund', status: 'active' },
+      legal: { legal_name: 'Northern Lantern Balanced Fund', legal_form: 'open-ended fund', status: 'active' },
       jurisdiction: { country: 'LU' },
       identifiers: { lei: leiOf(101) },
       valuation: { currency: 'EUR', units, ...amountsOf(perUnit, units) },
@@ -172,7 +172,7 @@ function ship(): Story {
     register: 'Norwegian Ship Register',
     since: 560,
     first: {
-      legal: { legal_name: 'MV Havblikk', form: 'vessel', status: 'in service' },
+      legal: { legal_name: 'MV Havblikk', legal_form: 'vessel', status: 'in service' },
       jurisdiction: { country: 'NO' },
       identifiers: { imo: '9990001' },
       vessel: { built: 2019, gross_tonnage: 4_980, class: '1A1' },
@@ -203,7 +203,7 @@ function trust(): Story {
     register: 'register of trusts',
     since: 250,
     first: {
-      legal: { legal_name: 'The Daedal Settlement', form: 'trust', status: 'active' },
+      legal: { legal_name: 'The Daedal Settlement', legal_form: 'trust', status: 'active' },
       jurisdiction: { country: 'JE' },
       group: chain,
       assets: Object.fromEntries(parcels),
@@ -240,7 +240,7 @@ function largeGroup(): Story {
     register: 'Companies House',
     since: 600,
     first: {
-      legal: { legal_name: 'Meridiana Holdings plc', form: 'Public limited company', status: 'active' },
+      legal: { legal_name: 'Meridiana Holdings plc', legal_form: 'Public limited company', status: 'active' },
       jurisdiction: { country: 'GB' },
       identifiers: { registration_number: '99002020', lei: leiOf(20) },
       group: { companies: {} },
@@ -287,7 +287,7 @@ function awkward(): Story {
     register: AWKWARD[0],
     since: 330,
     first: {
-      legal: { legal_name: 'Quillon Print & Sons Ltd', form: AWKWARD[1], status: AWKWARD[7] },
+      legal: { legal_name: 'Quillon Print & Sons Ltd', legal_form: AWKWARD[1], status: AWKWARD[7] },
       jurisdiction: { country: 'GB' },
       identifiers: { registration_number: AWKWARD[2], lei: leiOf(21), '<b>scheme</b>': AWKWARD[8] },
       officers: Object.fromEntries(AWKWARD.map((name, at) => [`p-${at + 1}`, { name, role: AWKWARD[0] }])),
