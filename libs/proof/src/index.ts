@@ -9,16 +9,8 @@ export * from './leaf';
 export * from './limits';
 export * from './members';
 export * from './report';
-export {
-  type Answer,
-  type ContentEvidence,
-  type InputName,
-  noteOf,
-  prove,
-  proveContent,
-  type Step,
-  type StepName,
-  type StepState,
-  type VersionEvidence,
-} from './steps';
+export { proveContent } from './steps/content-steps';
+export { noteOf } from './steps/log-steps';
+export type { Answer, ContentEvidence, InputName, Step, StepName, StepState, VersionEvidence } from './steps/step';
+export { prove } from './steps/steps';
 export * from './trust';

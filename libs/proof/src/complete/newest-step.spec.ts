@@ -1,7 +1,7 @@
 import { versionStream } from '@iss/map';
 import type { JsonObject } from '@iss/domain/pure';
 import { mapOperator, type MapOperator, type Published } from '../../../../tools/testing/map-operator';
-import type { Step } from '../steps';
+import type { Step } from '../steps/step';
 import { type NewestEvidence, proveNewestVersion } from './newest-step';
 
 const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };

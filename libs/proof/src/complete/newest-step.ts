@@ -1,6 +1,7 @@
 import type { JsonValue } from '@iss/domain/pure';
 import { requireMembers, textOf } from '../content';
 import { Members } from '../members';
+import { proveContinued } from '../steps/checkpoint-steps';
 import {
   type Answer,
   type Done,
@@ -8,11 +9,10 @@ import {
   holdsBy,
   type Inputs,
   open,
-  proveContinued,
   runStep,
   type Step,
   type VersionEvidence,
-} from '../steps';
+} from '../steps/step';
 import { readPolicy } from '../trust';
 import { verifyMapAnswer } from './answer';
 

@@ -11,7 +11,8 @@ import {
 import { signedLog } from '../../../../tools/testing/signed-log';
 import { type FileEvidence, proveFile } from '../file';
 import { leafTextOf } from '../leaf';
-import { prove, type VersionEvidence } from '../steps';
+import type { VersionEvidence } from '../steps/step';
+import { prove } from '../steps/steps';
 import { readPolicy } from '../trust';
 
 const SUBJECT = { subject_type: 'organization', subject_id: 'acme-corp' };

@@ -1,9 +1,10 @@
 import { canonicalize, type JsonObject, type JsonValue } from '@iss/domain/pure';
 import { formatCheckpoint, generateKeys, leafHash, parseCheckpoint, parseNote, signNote, toHex } from '@iss/tlog';
-import { lineageBundle } from '../../../tools/testing/lineage-bundle';
-import { signedLog, witness } from '../../../tools/testing/signed-log';
-import { leafTextOf } from './leaf';
-import { prove, type Step, type VersionEvidence } from './steps';
+import { lineageBundle } from '../../../../tools/testing/lineage-bundle';
+import { signedLog, witness } from '../../../../tools/testing/signed-log';
+import { leafTextOf } from '../leaf';
+import type { Step, VersionEvidence } from './step';
+import { prove } from './steps';
 
 const AT = Math.floor(Date.UTC(2026, 0, 15) / 1000);
 let made: Awaited<ReturnType<typeof lineageBundle>>;
