@@ -22,7 +22,6 @@ const OfferToCaller = lazy(() => import('../features/tenant/offer-to-caller.tsx'
 
 /** The frame of every view: user, tenant, search and navigation. */
 export function Shell() {
-  const session = useSession();
   const state = useSessionState();
   const { tenantId } = useParams({ strict: false });
   const view = useRouterState({ select: ({ location }) => location.pathname });
@@ -65,17 +64,7 @@ export function Shell() {
             {TEXT.commands} <kbd>{TEXT.commandsHint}</kbd>
           </Button>
           {state !== 'signed_out' && !OPEN_VIEWS.includes(view) && <TenantsLink />}
-          {session.subject !== '' && state !== 'signed_out' && (
-            <>
-              <span className={styles.who} title={TEXT.whoIs(session.principalId)}>
-                {session.subject}
-              </span>
-              <Copy text={session.principalId} name={TEXT.copyPrincipal} />
-              <Button kind="plain" small onClick={() => void session.signOut()}>
-                {TEXT.signOut}
-              </Button>
-            </>
-          )}
+          {state !== 'signed_out' && <User />}
         </div>
       </header>
       <div className={styles.frame}>
@@ -162,6 +151,23 @@ function TenantsLink() {
     <Link to="/tenants" className={styles.link}>
       {TENANTS.link} {items.length > 0 && <Badge tone="accent">{TENANTS.waiting(items.length)}</Badge>}
     </Link>
+  );
+}
+
+function User() {
+  const session = useSession();
+  const { subject, principalId } = session;
+  if (subject === '') return null;
+  return (
+    <>
+      <span className={styles.who} title={TEXT.whoIs(principalId)}>
+        {subject}
+      </span>
+      <Copy text={principalId} name={TEXT.copyPrincipal} />
+      <Button kind="plain" small onClick={() => void session.signOut()}>
+        {TEXT.signOut}
+      </Button>
+    </>
   );
 }
 

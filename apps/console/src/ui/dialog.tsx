@@ -29,6 +29,36 @@ export function Dialog({ title, isOpen = true, onClose, children, role = 'dialog
   );
 }
 
+interface ShownDialogProps extends Omit<DialogProps, 'role'> {
+  /** The label of the button that closes the dialog. */
+  close: string;
+  /** Further buttons. */
+  buttons?: ReactNode;
+  /** The content is shown only once, so only the button closes the dialog. */
+  isOnce?: boolean;
+}
+
+/** A dialog that shows something and asks for nothing. */
+export function ShownDialog({ close, buttons, isOnce = false, children, onClose, ...dialog }: ShownDialogProps) {
+  return (
+    <Dialog
+      {...dialog}
+      role={isOnce ? 'alertdialog' : 'dialog'}
+      onClose={() => {
+        if (!isOnce) onClose();
+      }}
+    >
+      <div className={styles.stack}>{children}</div>
+      <div className={styles.dialogFoot}>
+        {buttons}
+        <Button kind="primary" onClick={onClose}>
+          {close}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
 interface ConfirmProps extends Omit<DialogProps, 'role'> {
   confirm: string;
   kind?: ButtonKind;

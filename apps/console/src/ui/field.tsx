@@ -93,11 +93,22 @@ export function Select({
   );
 }
 
-export function Checkbox({ label, ...rest }: { label: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
-  return (
+export function Checkbox({
+  label,
+  hint,
+  ...rest
+}: Pick<FieldProps, 'hint'> & { label: ReactNode } & InputHTMLAttributes<HTMLInputElement>) {
+  const box = (
     <label className={styles.choice}>
       <input type="checkbox" {...rest} />
       <span>{label}</span>
     </label>
+  );
+  if (hint === undefined) return box;
+  return (
+    <div>
+      {box}
+      <p className={styles.quiet}>{hint}</p>
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { formatPointer, parsePointer } from '@iss/domain/pure';
 import { Button } from '../../ui/button.tsx';
 import { Badge } from '../../ui/page.tsx';
@@ -16,30 +16,14 @@ const SHOWN_BEFORE = 200;
 
 /** Shows the field of a value, its evidence, and its previous value. */
 export function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps & { kind: Kind }) {
-  const { faults, focus, edit } = useForm();
+  const { faults } = useForm();
   const id = useId();
-  const row = useRef<HTMLDivElement>(null);
+  const row = useFocusedRow(pointer);
   const typed = unread[pointer];
   const shownKind = typed === undefined ? kind : 'number';
   const own = [...(typed === undefined ? [] : [TEXT.noNumber]), ...(faults.get(pointer) ?? [])];
   const [isLong] = useState(typeof value === 'string' && (value.length > LONG_TEXT || value.includes('\n')));
-  useEffect(() => {
-    if (focus !== pointer) return;
-    row.current?.querySelector<HTMLElement>('[data-new-evidence] input, input, textarea, select')?.focus();
-    row.current?.scrollIntoView({ block: 'center' });
-  }, [focus, pointer]);
-
-  const become = (next: JsonValue): void =>
-    edit((draft) => ({
-      ...draft,
-      content: withValueAt(draft.baseContent, draft.content, pointer, next),
-      unread: withoutKey(draft.unread, pointer),
-    }));
-  const typeNumber = (text: string): void => {
-    const number = numberOf(text);
-    if (number !== null) return become(number);
-    edit((draft) => ({ ...draft, unread: { ...draft.unread, [pointer]: text } }));
-  };
+  const { become, typeNumber } = useEdits(pointer);
   const changeKind = (next: Kind): void => {
     if (next === 'number') return typeNumber(typeof value === 'string' ? value : '0');
     if (next === 'text') return become(value === null ? '' : (typed ?? shortText(value)));
@@ -69,21 +53,7 @@ export function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps 
           become={become}
           typeNumber={typeNumber}
         />
-        <select
-          className={styles.kind}
-          aria-label={TEXT.kind(name)}
-          value={shownKind}
-          onChange={(event) => {
-            const next = KINDS.find((one) => one.value === event.target.value);
-            if (next !== undefined) changeKind(next.value);
-          }}
-        >
-          {KINDS.map((one) => (
-            <option key={one.value} value={one.value}>
-              {one.label}
-            </option>
-          ))}
-        </select>
+        <KindChoice name={name} kind={shownKind} onChange={changeKind} />
         <RemoveButton pointer={pointer} name={name} />
       </div>
       {own.length > 0 && (
@@ -102,6 +72,55 @@ export function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps 
         </p>
       )}
     </div>
+  );
+}
+
+/** Focuses and scrolls to the row of the value that the form was opened for. */
+function useFocusedRow(pointer: string): RefObject<HTMLDivElement | null> {
+  const { focus } = useForm();
+  const row = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (focus !== pointer) return;
+    row.current?.querySelector<HTMLElement>('[data-new-evidence] input, input, textarea, select')?.focus();
+    row.current?.scrollIntoView({ block: 'center' });
+  }, [focus, pointer]);
+  return row;
+}
+
+/** Returns functions that replace a value. A text that is no number yet stays beside the value. */
+function useEdits(pointer: string) {
+  const { edit } = useForm();
+  const become = (next: JsonValue): void =>
+    edit((draft) => ({
+      ...draft,
+      content: withValueAt(draft.baseContent, draft.content, pointer, next),
+      unread: withoutKey(draft.unread, pointer),
+    }));
+  const typeNumber = (text: string): void => {
+    const number = numberOf(text);
+    if (number !== null) return become(number);
+    edit((draft) => ({ ...draft, unread: { ...draft.unread, [pointer]: text } }));
+  };
+  return { become, typeNumber };
+}
+
+function KindChoice({ name, kind, onChange }: { name: string; kind: Kind; onChange: (kind: Kind) => void }) {
+  return (
+    <select
+      className={styles.kind}
+      aria-label={TEXT.kind(name)}
+      value={kind}
+      onChange={(event) => {
+        const next = KINDS.find((one) => one.value === event.target.value);
+        if (next !== undefined) onChange(next.value);
+      }}
+    >
+      {KINDS.map((one) => (
+        <option key={one.value} value={one.value}>
+          {one.label}
+        </option>
+      ))}
+    </select>
   );
 }
 

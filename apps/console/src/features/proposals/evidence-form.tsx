@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import { createPortal } from 'react-dom';
+import { isJsonObject } from '@iss/domain/pure';
 import type { api } from '@identity-state/client';
 import { instantOf, localOf, MomentField } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -70,7 +71,9 @@ function staleWith(proved: Proved, pointer: string): string[] {
 }
 
 const ROLES = Object.entries(SUBJECT.roles).map(([value, label]) => ({ value, label }));
-const REQUIRED = ['evidence_id', 'evidence_type', 'source', 'captured_at'] as const;
+type FieldName = keyof typeof TEXT.fields;
+const REQUIRED: readonly FieldName[] = ['evidence_id', 'evidence_type', 'source', 'captured_at'];
+const isRequired = (name: FieldName): boolean => REQUIRED.includes(name);
 
 /** Returns the missing members of the items that a draft adds, by pointer. */
 export function missingOf(base: JsonObject, content: JsonObject): ReadonlyMap<string, readonly string[]> {
@@ -190,29 +193,26 @@ interface NewItemProps {
 
 function NewItem({ item, index, role, faults, isFocused, edit, children }: NewItemProps) {
   const id = useId();
-  const change = (name: string, value: string | null): void =>
+  const replace = (change: (before: JsonObject) => JsonObject | null): void =>
     edit((draft) => {
       const before = evidenceOf(draft.content)[index];
-      if (before === null || typeof before !== 'object' || Array.isArray(before)) return draft;
-      const next: JsonObject = { ...before };
-      if (value === null) delete next[name];
-      else next[name] = value;
-      return { ...draft, content: withItem(draft.baseContent, draft.content, index, next) };
+      if (!isJsonObject(before)) return draft;
+      return { ...draft, content: withItem(draft.baseContent, draft.content, index, change(before)) };
     });
-  const remove = (): void =>
-    edit((draft) => ({ ...draft, content: withItem(draft.baseContent, draft.content, index, null) }));
-  const fault = (name: string): string | undefined => {
-    const own = faults.get(`/evidence/${index}/${name}`);
-    return own?.join(' ');
-  };
-  const whole = faults.get(`/evidence/${index}`);
-  const field = (name: 'evidence_id' | 'evidence_type' | 'source') => ({
+  const change = (name: FieldName, value: string): void =>
+    replace((before) => {
+      if (value !== '' || isRequired(name)) return { ...before, [name]: value };
+      const { [name]: _, ...others } = before;
+      return others;
+    });
+  const field = (name: FieldName) => ({
     label: TEXT.fields[name],
     value: textOf(item, name),
-    fault: fault(name),
-    required: true,
-    onChange: (event: React.ChangeEvent<HTMLInputElement>) => change(name, event.target.value),
+    fault: faults.get(`/evidence/${index}/${name}`)?.join(' '),
+    required: isRequired(name),
+    onChange: (event: React.ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => change(name, event.target.value),
   });
+  const whole = faults.get(`/evidence/${index}`);
   return (
     <fieldset className={styles.item} data-new-evidence>
       <legend>{TEXT.newItem(textOf(item, 'evidence_id'))}</legend>
@@ -231,11 +231,9 @@ function NewItem({ item, index, role, faults, isFocused, edit, children }: NewIt
         </datalist>
         <TextField {...field('source')} hint={TEXT.hints.source} />
         <MomentField
-          label={TEXT.fields.captured_at}
+          {...field('captured_at')}
           step={1}
-          required
           value={localOf(textOf(item, 'captured_at'))}
-          fault={fault('captured_at')}
           onChange={(event) => change('captured_at', instantOf(event.target.value) ?? '')}
         />
         <TextField {...field('evidence_id')} />
@@ -249,23 +247,12 @@ function NewItem({ item, index, role, faults, isFocused, edit, children }: NewIt
             }
           />
         )}
-        <TextField
-          label={TEXT.fields.locator}
-          value={textOf(item, 'locator')}
-          fault={fault('locator')}
-          onChange={(event) => change('locator', event.target.value === '' ? null : event.target.value)}
-        />
-        <TextArea
-          label={TEXT.fields.notes}
-          rows={1}
-          value={textOf(item, 'notes')}
-          fault={fault('notes')}
-          onChange={(event) => change('notes', event.target.value === '' ? null : event.target.value)}
-        />
+        <TextField {...field('locator')} />
+        <TextArea rows={1} {...field('notes')} />
       </div>
       {children}
       <div>
-        <Button kind="plain" small onClick={remove}>
+        <Button kind="plain" small onClick={() => replace(() => null)}>
           {TEXT.removeItem}
         </Button>
       </div>

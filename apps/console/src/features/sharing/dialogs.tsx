@@ -1,15 +1,14 @@
 import { useState } from 'react';
-import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
-import { type Grant, namesOf, type Scope } from '../../entities/grant.tsx';
+import { type Grant, namesOf } from '../../entities/grant.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { FormDialog, instantOf, localOf, useForm } from '../../forms/form.tsx';
+import { FormDialog, localOf, patchOf, useForm } from '../../forms/form.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import type { ProvenFact } from '../verify/fact-proof.tsx';
 import ui from '../../ui/ui.module.css';
 import { LogProofDialog } from './log-proof.tsx';
 import { ScopeFields, StartField, UntilField } from './make/grant-fields.tsx';
-import { faultsOfPeriod } from './make/grants-to-make.ts';
+import { faultsOfPeriod, termsOf, type TermValues } from './make/grants-to-make.ts';
 import { faultOfPaths, pathsOf } from './make/parts.ts';
 import { PartsField } from './make/parts-field.tsx';
 import { TEXT } from './words.ts';
@@ -22,59 +21,54 @@ interface GrantDialogProps {
   onClose: () => void;
 }
 
-interface ChangeValues extends Record<string, string | boolean | readonly string[]> {
-  readonly scopes: readonly Scope[];
-  readonly isPart: boolean;
-  /** One path on each line. */
-  readonly paths: string;
-  readonly start: string;
-  readonly until: string;
-  readonly purpose: string;
+interface ChangeValues extends TermValues {
   readonly reason: string;
+}
+
+function valuesOf({ status, scopes, paths, starts_at: start, expires_at: end, purpose }: Grant): ChangeValues {
+  return {
+    scopes,
+    isPart: paths !== null,
+    paths: (paths ?? []).join('\n'),
+    start: status === 'scheduled' ? localOf(start) : '',
+    until: localOf(end),
+    purpose: purpose ?? '',
+    reason: '',
+  };
+}
+
+/** Returns the errors of the values. An unchanged start or end has none. */
+function faultsOf(values: ChangeValues, before: ChangeValues) {
+  const { startFault, untilFault } = faultsOfPeriod(values);
+  return {
+    paths: values.isPart ? faultOfPaths(pathsOf(values.paths)) : undefined,
+    start: values.start === before.start ? undefined : startFault,
+    until: values.until === before.until ? undefined : untilFault,
+  };
 }
 
 /** Narrows or extends a grant. Sends only the changed members. */
 export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
   const words = TEXT.patch;
-  const before = (grant.paths ?? []).join('\n');
-  const isScheduled = grant.status === 'scheduled';
-  const start: ChangeValues = {
-    scopes: grant.scopes,
-    isPart: grant.paths !== null,
-    paths: before,
-    start: isScheduled ? localOf(grant.starts_at) : '',
-    until: localOf(grant.expires_at),
-    purpose: grant.purpose ?? '',
-    reason: '',
-  };
+  const start = valuesOf(grant);
   const form = useForm({
     start,
     action: useAction<Grant>(tenantPath(tenantId)),
-    callOf: ({ scopes, isPart, paths, start: from, until, purpose, reason }) => {
-      const parts = isPart ? pathsOf(paths) : null;
-      const body: api.ChangeGrantBody = {
-        ...(hasSame(scopes, grant.scopes) ? {} : { scopes: [...scopes] }),
-        ...(JSON.stringify(parts) === JSON.stringify(grant.paths) ? {} : { paths: parts }),
-        ...(from === start.start ? {} : { starts_at: instantOf(from) }),
-        ...(until === localOf(grant.expires_at) ? {} : { expires_at: instantOf(until) }),
-        ...(purpose.trim() === (grant.purpose ?? '') ? {} : { purpose: purpose.trim() === '' ? null : purpose.trim() }),
-      };
-      const faults = faultsOfPeriod({ start: from, until });
+    callOf: (values) => {
+      const body = patchOf(termsOf(start), termsOf(values));
       const isWrong =
-        scopes.length === 0 ||
-        (parts !== null && faultOfPaths(parts) !== undefined) ||
-        (body.starts_at !== undefined && faults.startFault !== undefined) ||
-        (body.expires_at !== undefined && faults.untilFault !== undefined);
+        values.scopes.length === 0 || Object.values(faultsOf(values, start)).some((one) => one !== undefined);
       if (isWrong || Object.keys(body).length === 0) return null;
+      const reason = values.reason.trim();
       return apiCall('PATCH', OF_GRANT, {
         path: { tenant_id: tenantId, grant_id: grant.grant_id },
-        body: { ...body, ...(reason.trim() === '' ? {} : { reason: reason.trim() }) },
+        body: { ...body, ...(reason === '' ? {} : { reason }) },
       });
     },
     onDone: onClose,
   });
-  const { scopes, isPart, paths, start: from, until } = form.values;
-  const { startFault, untilFault } = faultsOfPeriod({ start: from, until });
+  const { scopes, isPart, paths, until } = form.values;
+  const faults = faultsOf(form.values, start);
   const taken = grant.scopes.filter((scope) => !scopes.includes(scope));
   const added = scopes.filter((scope) => !grant.scopes.includes(scope));
   return (
@@ -91,21 +85,11 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
         of={grant.subject_type === '*' ? null : { type: grant.subject_type, id: grant.subject_id }}
         isPart={isPart}
         paths={paths}
-        fault={isPart && paths !== '' ? faultOfPaths(pathsOf(paths)) : undefined}
+        fault={paths === '' ? undefined : faults.paths}
         onChange={form.set}
       />
-      {isScheduled && (
-        <StartField
-          value={from}
-          onChange={(value) => form.set({ start: value })}
-          fault={from === start.start ? undefined : startFault}
-        />
-      )}
-      <UntilField
-        value={until}
-        onChange={(value) => form.set({ until: value })}
-        fault={until === start.until ? undefined : untilFault}
-      />
+      {grant.status === 'scheduled' && <StartField {...form.text('start')} fault={faults.start} />}
+      <UntilField value={until} onChange={(value) => form.set({ until: value })} fault={faults.until} />
       <TextField label={TEXT.make.purpose} maxLength={500} {...form.text('purpose')} />
       <TextField label={words.reason} hint={words.reasonHint} maxLength={500} {...form.text('reason')} />
       <p className={ui.quiet} role="status">
@@ -114,10 +98,6 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
       </p>
     </FormDialog>
   );
-}
-
-function hasSame(one: readonly Scope[], other: readonly Scope[]): boolean {
-  return one.length === other.length && one.every((scope) => other.includes(scope));
 }
 
 type Fact = keyof typeof TEXT.proving.facts;

@@ -99,7 +99,7 @@ export const TEXT = {
     shown: 'Parts',
     whole: 'The whole version',
     some: 'Only some attributes',
-    tree: 'Attributes of the latest version',
+    tree: 'Attributes of the version',
     treeOf: (subject: string) =>
       `The latest version of ${subject}. A ticked group includes attributes that are added to it later.`,
     open: (name: string) => `Show the members of ${name}`,

@@ -5,12 +5,10 @@ import { tenantPath, useAction, useInvalidate } from '../../app/api.ts';
 import { useClient, useSession } from '../../app/context.tsx';
 import { SUBJECT } from '../../entities/subject.tsx';
 import { FormDialog, useForm } from '../../forms/form.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ShownDialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/page.tsx';
 import { Table } from '../../ui/table/table.tsx';
-import ui from '../../ui/ui.module.css';
 import { firstVersionCall } from './first-version.ts';
 import { TEXT } from './words.ts';
 
@@ -82,7 +80,7 @@ export function ImportSubjects({ tenantId, onClose }: { tenantId: string; onClos
     }
   };
   return (
-    <Dialog title={WORDS.importTitle} onClose={onClose}>
+    <ShownDialog title={WORDS.importTitle} close={WORDS.close} onClose={onClose}>
       <Field label={WORDS.file} hint={WORDS.fileHint}>
         {(control) => (
           <input
@@ -113,10 +111,7 @@ export function ImportSubjects({ tenantId, onClose }: { tenantId: string; onClos
           ]}
         />
       )}
-      <div className={ui.dialogFoot}>
-        <Button onClick={onClose}>{WORDS.close}</Button>
-      </div>
-    </Dialog>
+    </ShownDialog>
   );
 }
 

@@ -1,11 +1,12 @@
-import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import { OF_SUBJECT } from '../../app/address.ts';
 import { apiCall, tenantPath } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
+import { SubjectLink } from '../../entities/subject.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
+import type { RowAction } from '../../forms/row-actions.tsx';
 import type { Tone } from '../../ui/page.tsx';
 import { badgeColumn } from '../../ui/table/table.tsx';
 import { LogProofDialog } from '../sharing/log-proof.tsx';
@@ -23,12 +24,9 @@ const TONES: Readonly<Record<Erasure['status'], Tone>> = {
   expired: 'plain',
 };
 
+/** Lists the erasures of a tenant. Its humans confirm and cancel those that wait. */
 export function Erasures({ tenantId }: { tenantId: string }) {
-  const may = useMay(tenantId);
-  const { subject } = useSession();
-  const idsOf = ({ subject_type, subject_id, erasure_id }: Erasure) => ({
-    path: { tenant_id: tenantId, subject_type, subject_id, erasure_id },
-  });
+  const rowActions = useErasureActions(tenantId);
   const text = (
     <>
       {WORDS.emptyText} <code>POST /v1/tenants/{tenantId}/subjects/…/…/erasure</code>
@@ -50,10 +48,8 @@ export function Erasures({ tenantId }: { tenantId: string }) {
           title: WORDS.subject,
           isHeader: true,
           value: ({ subject_id: id }) => id,
-          cell: ({ subject_type: subjectType, subject_id: subjectId }) => (
-            <Link to="/t/$tenantId/subjects/$subjectType/$subjectId" params={{ tenantId, subjectType, subjectId }}>
-              {subjectId}
-            </Link>
+          cell: ({ subject_type: type, subject_id: id }) => (
+            <SubjectLink tenantId={tenantId} type={type} id={id} version={null} />
           ),
         },
         { title: WORDS.asked, at: ({ requested_at: at }) => at },
@@ -63,49 +59,56 @@ export function Erasures({ tenantId }: { tenantId: string }) {
         { title: WORDS.reason, cell: ({ reason }) => reason },
       ]}
       changes={[tenantPath(tenantId)]}
-      rowActions={[
-        {
-          label: TEXT.owners.proof,
-          kind: 'plain',
-          isOffered: ({ status }) => status === 'erased',
-          dialog: (erasure, close) => (
-            <LogProofDialog
-              tenantId={tenantId}
-              call={apiCall('GET', `${OF_ERASURE}/log-proof`, idsOf(erasure))}
-              expected={{
-                type: 'subject.erased',
-                tenant_id: tenantId,
-                subject_type: erasure.subject_type,
-                subject_id: erasure.subject_id,
-              }}
-              onClose={close}
-            />
-          ),
-        },
-        {
-          label: WORDS.confirm,
-          kind: 'danger',
-          isOffered: ({ status, requested_by: by, confirmation }) =>
-            status === 'pending' &&
-            may(`POST ${OF_ERASURE}/confirm`) &&
-            !(isCaller(by, subject) && confirmation === 'required'),
-          question: (erasure) => ({
-            title: WORDS.confirmTitle,
-            confirm: WORDS.confirmButton,
-            text: WORDS.confirmText(erasure.versions.length, erasure.subject_id),
-            call: apiCall('POST', `${OF_ERASURE}/confirm`, idsOf(erasure)),
-          }),
-        },
-        {
-          label: WORDS.cancel,
-          isOffered: ({ status }) => status === 'pending' && may(`POST ${OF_ERASURE}/cancel`),
-          question: (erasure) => ({
-            title: WORDS.cancelTitle,
-            text: WORDS.cancelText,
-            call: apiCall('POST', `${OF_ERASURE}/cancel`, idsOf(erasure)),
-          }),
-        },
-      ]}
+      rowActions={rowActions}
     />
   );
+}
+
+function useErasureActions(tenantId: string): readonly RowAction<Erasure>[] {
+  const may = useMay(tenantId);
+  const { subject } = useSession();
+  const idsOf = ({ subject_type, subject_id, erasure_id }: Erasure) => ({
+    path: { tenant_id: tenantId, subject_type, subject_id, erasure_id },
+  });
+  return [
+    {
+      label: TEXT.owners.proof,
+      kind: 'plain',
+      isOffered: ({ status }) => status === 'erased',
+      dialog: (erasure, close) => {
+        const { subject_type, subject_id } = erasure;
+        return (
+          <LogProofDialog
+            tenantId={tenantId}
+            call={apiCall('GET', `${OF_ERASURE}/log-proof`, idsOf(erasure))}
+            expected={{ type: 'subject.erased', tenant_id: tenantId, subject_type, subject_id }}
+            onClose={close}
+          />
+        );
+      },
+    },
+    {
+      label: WORDS.confirm,
+      kind: 'danger',
+      isOffered: ({ status, requested_by: by, confirmation }) =>
+        status === 'pending' &&
+        may(`POST ${OF_ERASURE}/confirm`) &&
+        !(isCaller(by, subject) && confirmation === 'required'),
+      question: (erasure) => ({
+        title: WORDS.confirmTitle,
+        confirm: WORDS.confirmButton,
+        text: WORDS.confirmText(erasure.versions.length, erasure.subject_id),
+        call: apiCall('POST', `${OF_ERASURE}/confirm`, idsOf(erasure)),
+      }),
+    },
+    {
+      label: WORDS.cancel,
+      isOffered: ({ status }) => status === 'pending' && may(`POST ${OF_ERASURE}/cancel`),
+      question: (erasure) => ({
+        title: WORDS.cancelTitle,
+        text: WORDS.cancelText,
+        call: apiCall('POST', `${OF_ERASURE}/cancel`, idsOf(erasure)),
+      }),
+    },
+  ];
 }

@@ -109,20 +109,15 @@ export function ChangeMember({ tenant, member, mayTouchRole, onClose }: ChangeMe
         </>
       )}
       {byAccountAdmin && mayTouchRole && (
-        <div>
-          <Checkbox
-            label={WORDS.accounts.account_admin}
-            checked={isAccountAdmin}
-            onChange={() => form.set({ tenancy_role: isAccountAdmin ? 'member' : 'account_admin' })}
-          />
-          <p className={ui.quiet}>{WORDS.accountText}</p>
-        </div>
+        <Checkbox
+          label={WORDS.accounts.account_admin}
+          hint={WORDS.accountText}
+          checked={isAccountAdmin}
+          onChange={() => form.set({ tenancy_role: isAccountAdmin ? 'member' : 'account_admin' })}
+        />
       )}
       {(byAccountAdmin || allow_counterparty_access) && (
-        <div>
-          <Checkbox label={WORDS.flagLabel} {...form.check('allow_counterparty_access')} />
-          <p className={ui.quiet}>{WORDS.flagText}</p>
-        </div>
+        <Checkbox label={WORDS.flagLabel} hint={WORDS.flagText} {...form.check('allow_counterparty_access')} />
       )}
       <p className={ui.quiet} role="status">
         {form.call === null && WORDS.nothing}

@@ -7,8 +7,8 @@ import { ChoiceFilter, keyIn, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { Badge, type Tone } from '../../ui/page.tsx';
-import { badgeColumn } from '../../ui/table/table.tsx';
+import type { Tone } from '../../ui/page.tsx';
+import { badgeColumn, type Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { AddMember, ChangeMember, OF_MEMBER } from './member-dialogs.tsx';
 import { ROLES, TEXT } from './words.ts';
@@ -20,6 +20,41 @@ const TONES: Readonly<Record<Principal['status'], Tone>> = { pending: 'accent', 
 const { active, pending, removed } = WORDS.statuses;
 const SHOWN = { active, pending, removed, any: TEXT.any };
 
+const FLAG_TONES = { on: 'good', off: 'plain' } as const;
+
+const COLUMNS: readonly Column<Principal>[] = [
+  {
+    title: WORDS.principal,
+    isHeader: true,
+    value: ({ principal_id: id }) => id,
+    cell: ({ principal_id: id }) => (
+      <>
+        <Who id={id} /> <Copy text={id} name={WORDS.copyOf(principalName(id))} />
+      </>
+    ),
+  },
+  {
+    title: WORDS.role,
+    value: ({ api_functional_role: role }) => role,
+    cell: ({ api_functional_role: role }) => (
+      <span className={ui.word} title={ROLES[role].may}>
+        {role}
+      </span>
+    ),
+  },
+  { title: WORDS.type, value: ({ principal_type: type }) => WORDS.types[type] },
+  { title: WORDS.account, value: ({ tenancy_role: role }) => WORDS.accounts[role] },
+  badgeColumn(
+    WORDS.flag,
+    (member: Principal) => (member.allow_counterparty_access ? 'on' : 'off'),
+    FLAG_TONES,
+    WORDS.flags,
+  ),
+  badgeColumn(WORDS.status, (member: Principal) => member.status, TONES, WORDS.statuses),
+  { title: WORDS.since, at: ({ created_at: at }) => at, dayOnly: true },
+];
+
+/** Lists the members of a tenant. Admins add, change and remove them. */
 export function Members({ tenant }: { tenant: api.TenantOfMember }) {
   const tenantId = tenant.tenant_id;
   const { search, set } = useFilters();
@@ -49,38 +84,7 @@ export function Members({ tenant }: { tenant: api.TenantOfMember }) {
       call={call}
       keyOf={({ principal_id: id }) => id}
       empty={{ title: WORDS.empty }}
-      columns={[
-        {
-          title: WORDS.principal,
-          isHeader: true,
-          value: ({ principal_id: id }) => id,
-          cell: ({ principal_id: id }) => (
-            <>
-              <Who id={id} /> <Copy text={id} name={WORDS.copyOf(principalName(id))} />
-            </>
-          ),
-        },
-        {
-          title: WORDS.role,
-          value: ({ api_functional_role: role }) => role,
-          cell: ({ api_functional_role: role }) => (
-            <span className={ui.word} title={ROLES[role].may}>
-              {role}
-            </span>
-          ),
-        },
-        { title: WORDS.type, value: ({ principal_type: type }) => WORDS.types[type] },
-        { title: WORDS.account, value: ({ tenancy_role: role }) => WORDS.accounts[role] },
-        {
-          title: WORDS.flag,
-          value: ({ allow_counterparty_access: isOn }) => (isOn ? WORDS.flagOn : WORDS.flagOff),
-          cell: ({ allow_counterparty_access: isOn }) => (
-            <Badge tone={isOn ? 'good' : 'plain'}>{isOn ? WORDS.flagOn : WORDS.flagOff}</Badge>
-          ),
-        },
-        badgeColumn(WORDS.status, (member: Principal) => member.status, TONES, WORDS.statuses),
-        { title: WORDS.since, at: ({ created_at: at }) => at, dayOnly: true },
-      ]}
+      columns={COLUMNS}
       changes={[tenantPath(tenantId), '/v1/tenants']}
       rowActions={[
         {

@@ -162,10 +162,7 @@ function SettingsForm({ tenant }: { tenant: Tenant }) {
             />
           );
         })}
-        <div>
-          <Checkbox label={WORDS.chain} {...form.check('chain_enforced')} />
-          <p className={ui.quiet}>{WORDS.chainText}</p>
-        </div>
+        <Checkbox label={WORDS.chain} hint={WORDS.chainText} {...form.check('chain_enforced')} />
         <div role="status">
           {form.call === null &&
             (action.isSuccess ? (

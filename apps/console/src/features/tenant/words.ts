@@ -91,8 +91,7 @@ export const TEXT = {
     account: 'Account',
     accounts: { account_admin: 'Account admin', member: 'Member' },
     flag: 'Counterparty access',
-    flagOn: 'Yes',
-    flagOff: 'No',
+    flags: { on: 'Yes', off: 'No' },
     status: 'Status',
     statuses: { pending: 'Invited', active: 'Active', removed: 'Removed' },
     since: 'Since',
@@ -308,7 +307,7 @@ export const TEXT = {
     withdrawTitle: 'Withdraw the credential?',
     withdrawText: 'It becomes invalid within seconds. This is final.',
     empty: 'No credentials were issued',
-    emptyText: 'A tenant_admin issues them through the API or the command line.',
+    emptyText: 'A tenant_admin offers a version to a wallet on its page, or issues credentials through the API.',
   },
 
   attestations: {

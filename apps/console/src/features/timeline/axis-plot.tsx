@@ -1,9 +1,10 @@
-import { type PointerEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import { TEXT } from './words.ts';
 import { momentText } from '../../ui/time.tsx';
-import { moveRange, type Range, ticksOf, zoomRange } from './axis.ts';
+import { type Range, ticksOf } from './axis.ts';
 import { type Bar, barsOf, BIN, type Bin, binsOf, MOST_ROWS } from './bins.ts';
 import type { Happening, Kind } from './happenings.ts';
+import { useMoves } from './use-moves.ts';
 import styles from './timeline.module.css';
 
 const LABEL = 19;
@@ -11,12 +12,6 @@ const ROW = 9;
 const LANE = LABEL + MOST_ROWS * ROW + 6;
 const AXIS = 24;
 const TICK_WIDTH = 110;
-/** The zoom per pixel of the mouse wheel. */
-const WHEEL = 0.0022;
-const ZOOM = 0.5;
-const STEP = 0.15;
-/** A pointer that moved fewer pixels has clicked. */
-const CLICK = 4;
 
 export interface Lane {
   readonly kind: Kind;
@@ -38,64 +33,12 @@ interface AxisPlotProps {
 export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlotProps) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
-  const drag = useRef<{ id: number; x: number; at: Range; isMoved: boolean } | null>(null);
-  const height = lanes.length * LANE + AXIS;
+  const height = lanes.length * LANE;
   const scale = width / (range.to - range.from);
-
-  const wheel = useEffectEvent((event: WheelEvent) => {
-    const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
-    const delta = isSideways ? event.deltaX || event.deltaY : event.deltaY;
-    const box = place.current?.getBoundingClientRect();
-    const about = box === undefined ? ZOOM : Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
-    const next = isSideways
-      ? moveRange(range, delta / scale, whole)
-      : zoomRange(range, Math.exp(delta * WHEEL), about, whole);
-    // If the range does not change, the wheel scrolls the page.
-    if (next.from === range.from && next.to === range.to) return;
-    event.preventDefault();
-    onRange(next);
-  });
-  useEffect(() => {
-    const element = place.current;
-    const listener = (event: WheelEvent): void => wheel(event);
-    element?.addEventListener('wheel', listener, { passive: false });
-    return () => element?.removeEventListener('wheel', listener);
-  }, []);
-
-  const press = (event: React.KeyboardEvent): void => {
-    const span = range.to - range.from;
-    const next: Readonly<Record<string, () => Range>> = {
-      ArrowLeft: () => moveRange(range, -span * STEP, whole),
-      ArrowRight: () => moveRange(range, span * STEP, whole),
-      '+': () => zoomRange(range, ZOOM, 0.5, whole),
-      '=': () => zoomRange(range, ZOOM, 0.5, whole),
-      '-': () => zoomRange(range, 1 / ZOOM, 0.5, whole),
-      '0': () => whole,
-    };
-    const change = next[event.key];
-    if (change === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    onRange(change());
-  };
-  const down = (event: PointerEvent<HTMLDivElement>): void => {
-    if (event.button !== 0) return;
-    drag.current = { id: event.pointerId, x: event.clientX, at: range, isMoved: false };
-  };
-  const move = (event: PointerEvent<HTMLDivElement>): void => {
-    const now_ = drag.current;
-    if (now_?.id !== event.pointerId) return;
-    const by = event.clientX - now_.x;
-    if (!now_.isMoved && Math.abs(by) < CLICK) return;
-    if (!now_.isMoved) event.currentTarget.setPointerCapture(event.pointerId);
-    now_.isMoved = true;
-    onRange(moveRange(now_.at, -by / scale, whole));
-  };
-  const up = (): void => {
-    // The click at the end of a drag must not open an item.
-    setTimeout(() => (drag.current = null));
-  };
+  const xOf = (at: number): number => (at - range.from) * scale;
+  const { isDragged, ...handlers } = useMoves(place, { range, whole, scale, onRange });
   const open = (items: readonly Happening[]): void => {
-    if (drag.current?.isMoved === true) return;
+    if (isDragged()) return;
     const [first] = items;
     const last = items.at(-1);
     if (first === undefined || last === undefined) return;
@@ -103,7 +46,6 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
     const margin = (last.from - first.from) * 0.1;
     onRange({ from: first.from - margin, to: last.from + margin });
   };
-
   const ticks = width === 0 ? [] : ticksOf(range, Math.floor(width / TICK_WIDTH));
   const count = lanes.reduce((sum, { items }) => sum + items.length, 0);
   return (
@@ -114,24 +56,17 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
       tabIndex={0}
       aria-label={`${TEXT.plot}: ${TEXT.summary(count, momentText(range.from), momentText(range.to))}`}
       aria-describedby="timeline-hint"
-      onKeyDown={press}
-      onPointerDown={down}
-      onPointerMove={move}
-      onPointerUp={up}
-      onPointerCancel={up}
+      {...handlers}
     >
-      <svg width={width} height={height} className={styles.svg} aria-hidden="true">
-        {ticks.map(({ at, label }) => {
-          const x = (at - range.from) * scale;
-          return (
-            <g key={at}>
-              <line x1={x} x2={x} y1={0} y2={height - AXIS} className={styles.tick} />
-              <text x={x + 4} y={height - 8} className={styles.tickLabel}>
-                {label}
-              </text>
-            </g>
-          );
-        })}
+      <svg width={width} height={height + AXIS} className={styles.svg} aria-hidden="true">
+        {ticks.map(({ at, label }) => (
+          <g key={at}>
+            <UprightLine x={xOf(at)} height={height} className={styles.tick} />
+            <text x={xOf(at) + 4} y={height + AXIS - 8} className={styles.tickLabel}>
+              {label}
+            </text>
+          </g>
+        ))}
         {width > 0 &&
           lanes.map(({ kind, items }, index) => (
             <g key={kind} transform={`translate(0 ${index * LANE})`} data-kind={kind} className={styles.lane}>
@@ -142,16 +77,14 @@ export function AxisPlot({ lanes, range, whole, now, onRange, onOpen }: AxisPlot
               <LaneMarks items={items} kind={kind} range={range} width={width} now={now} onOpen={open} />
             </g>
           ))}
-        <line
-          x1={(now - range.from) * scale}
-          x2={(now - range.from) * scale}
-          y1={0}
-          y2={height - AXIS}
-          className={styles.now}
-        />
+        <UprightLine x={xOf(now)} height={height} className={styles.now} />
       </svg>
     </div>
   );
+}
+
+function UprightLine({ x, height, className }: { x: number; height: number; className: string | undefined }) {
+  return <line x1={x} x2={x} y1={0} y2={height} className={className} />;
 }
 
 interface LaneMarksProps {

@@ -1,15 +1,13 @@
 import { useEffect, useMemo, useState } from 'react';
 import { parsePointer } from '@iss/domain/pure';
 import type { ProvedVersion } from '@iss/proof';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ShownDialog } from '../../ui/dialog.tsx';
 import { Answer, Notice } from '../../ui/page.tsx';
 import { FramedTable } from '../../ui/table/framed-table.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { textOfValue } from '../../ui/text/place.tsx';
 import { type Leaf, leavesOf } from '../subject/leaves.ts';
-import ui from '../../ui/ui.module.css';
 import type { VersionValues } from './job.ts';
 import { TEXT } from './words.ts';
 import styles from './verify.module.css';
@@ -34,12 +32,9 @@ export function ValuesDialog({
   const load = (): void => void read(version).then(setData, setError);
   useEffect(load, [version]);
   return (
-    <Dialog title={TEXT.valuesOf(version.version)} isOpen onClose={onClose}>
+    <ShownDialog title={TEXT.valuesOf(version.version)} close={TEXT.close} onClose={onClose}>
       <Answer query={{ data, error, refetch: load }}>{(values) => <Values values={values} />}</Answer>
-      <div className={ui.dialogFoot}>
-        <Button onClick={onClose}>{TEXT.close}</Button>
-      </div>
-    </Dialog>
+    </ShownDialog>
   );
 }
 

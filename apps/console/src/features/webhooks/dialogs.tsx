@@ -3,7 +3,7 @@ import { type ApiCall, apiCall, useAction } from '../../app/api.ts';
 import { type Action, FormDialog, useForm } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { Confirm, Dialog } from '../../ui/dialog.tsx';
+import { Confirm, ShownDialog } from '../../ui/dialog.tsx';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
@@ -123,22 +123,19 @@ function SubscriptionForm<T>({ title, submit, start, action, callOf, onDone, onC
   );
 }
 
-/** Only its button closes it, since the secret is shown only once. */
 function Secret({ secret, onClose }: { secret: string; onClose: () => void }) {
   const words = TEXT.secret;
   return (
-    <Dialog title={words.title} onClose={() => undefined} role="alertdialog">
-      <div className={ui.stack}>
-        <Notice tone="warn">{words.text}</Notice>
-        <TextField label={words.label} readOnly value={secret} />
-      </div>
-      <div className={ui.dialogFoot}>
-        <Copy text={secret} label={words.copy} small={false} />
-        <Button kind="primary" onClick={onClose}>
-          {words.done}
-        </Button>
-      </div>
-    </Dialog>
+    <ShownDialog
+      title={words.title}
+      isOnce
+      buttons={<Copy text={secret} label={words.copy} small={false} />}
+      close={words.done}
+      onClose={onClose}
+    >
+      <Notice tone="warn">{words.text}</Notice>
+      <TextField label={words.label} readOnly value={secret} />
+    </ShownDialog>
   );
 }
 

@@ -1,3 +1,4 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
 import { GRANT, type Scope, SCOPE_NAMES, SCOPES } from '../../../entities/grant.tsx';
 import { localOf, MomentField } from '../../../forms/form.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -7,6 +8,32 @@ import styles from '../styles.module.css';
 
 const DAY_MS = 86_400_000;
 const DAYS = [7, 30, 90, 365] as const;
+
+interface EitherProps {
+  legend: string;
+  /** The choice for false, and that for true. */
+  labels: readonly [string, string];
+  value: boolean;
+  onChange: (value: boolean) => void;
+  children?: ReactNode;
+}
+
+/** Chooses one of two. */
+export function Either({ legend, labels, value, onChange, children }: EitherProps) {
+  const name = useId();
+  return (
+    <fieldset className={styles.fieldset}>
+      <legend>{legend}</legend>
+      {labels.map((label, index) => (
+        <label key={label} className={styles.choice}>
+          <input type="radio" name={name} checked={value === (index === 1)} onChange={() => onChange(index === 1)} />
+          <span>{label}</span>
+        </label>
+      ))}
+      {children}
+    </fieldset>
+  );
+}
 
 interface ScopeFieldsProps {
   value: readonly Scope[];
@@ -33,29 +60,20 @@ export function ScopeFields({ value, onChange }: ScopeFieldsProps) {
   );
 }
 
-interface MomentProps {
+interface UntilFieldProps {
   /** A `datetime-local` value; empty for none. */
   value: string;
   onChange: (value: string) => void;
-  fault?: string | undefined;
+  fault: string | undefined;
 }
 
 /** Chooses the start of a grant. */
-export function StartField({ value, onChange, fault }: MomentProps) {
-  return (
-    <MomentField
-      label={TEXT.make.start}
-      hint={TEXT.make.startHint}
-      fault={fault}
-      step={1}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    />
-  );
+export function StartField(field: Pick<ComponentProps<typeof MomentField>, 'value' | 'onChange' | 'fault'>) {
+  return <MomentField label={TEXT.make.start} hint={TEXT.make.startHint} step={1} {...field} />;
 }
 
 /** Chooses the end of a grant. */
-export function UntilField({ value, onChange, fault }: MomentProps) {
+export function UntilField({ value, onChange, fault }: UntilFieldProps) {
   return (
     <div className={styles.fieldset}>
       <MomentField

@@ -1,6 +1,6 @@
 import type { api, SubjectType } from '@identity-state/client';
-import type { Scope } from '../../../entities/grant.tsx';
-import { instantOf, isPast } from '../../../forms/form.tsx';
+import { type Scope, SCOPE_NAMES } from '../../../entities/grant.tsx';
+import { instantOf, isPast, patchOf } from '../../../forms/form.tsx';
 import { TEXT } from '../words.ts';
 import { faultOfPaths, pathsOf } from './parts.ts';
 
@@ -10,11 +10,8 @@ const SUBJECT = /^(organization|individual|entity)\/(.{1,512})$/;
 
 export type Body = api.CreateGrantBody;
 
-/** The texts of the form for grants. */
-export interface GrantValues extends Record<string, string | boolean | readonly string[]> {
-  readonly grantees: string;
-  readonly isAll: boolean;
-  readonly subjects: string;
+/** The values of a form that every grant has. */
+export interface TermValues extends Record<string, string | boolean | readonly string[]> {
   readonly scopes: readonly Scope[];
   /** False to share the whole version. */
   readonly isPart: boolean;
@@ -24,6 +21,23 @@ export interface GrantValues extends Record<string, string | boolean | readonly 
   readonly until: string;
   readonly purpose: string;
 }
+
+/** The values of the form for grants. */
+export interface GrantValues extends TermValues {
+  readonly grantees: string;
+  readonly isAll: boolean;
+  readonly subjects: string;
+}
+
+/** Returns the terms as members of a body. Null for one that is not set. */
+export const termsOf = ({ scopes, isPart, paths, start, until, purpose }: TermValues) => ({
+  scopes: SCOPE_NAMES.filter((scope) => scopes.includes(scope)),
+  paths: isPart ? pathsOf(paths) : null,
+  starts_at: instantOf(start),
+  expires_at: instantOf(until),
+  purpose: purpose.trim() === '' ? null : purpose.trim(),
+});
+const NO_TERMS = { paths: null, starts_at: null, expires_at: null, purpose: null };
 
 interface Wanted {
   readonly bodies: readonly Body[];
@@ -64,24 +78,16 @@ export function wantedOf(form: GrantValues): Wanted {
   const lines = [...new Set(form.subjects.split('\n').filter((line) => line.trim() !== ''))];
   const wrongGrantee = grantees.find((id) => !TENANT_ID.test(id));
   const wrongSubject = form.isAll ? undefined : lines.find((line) => !SUBJECT.test(line));
-  const paths = form.isPart ? pathsOf(form.paths) : null;
-  const startsAt = instantOf(form.start);
-  const expiresAt = instantOf(form.until);
+  const { scopes, ...terms } = termsOf(form);
   const faults = {
     granteeFault: wrongGrantee === undefined ? undefined : WORDS.noTenant(wrongGrantee),
     subjectFault: wrongSubject === undefined ? undefined : WORDS.noSubject(wrongSubject),
-    pathsFault: paths === null ? undefined : faultOfPaths(paths),
+    pathsFault: terms.paths === null ? undefined : faultOfPaths(terms.paths),
     ...faultsOfPeriod(form),
   };
   const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
-  if (isFaulty || form.scopes.length === 0) return { bodies: [], ...faults };
-  const common = {
-    scopes: [...form.scopes],
-    ...(paths === null ? {} : { paths }),
-    ...(startsAt === null ? {} : { starts_at: startsAt }),
-    ...(expiresAt === null ? {} : { expires_at: expiresAt }),
-    ...(form.purpose.trim() === '' ? {} : { purpose: form.purpose.trim() }),
-  };
+  if (isFaulty || scopes.length === 0) return { bodies: [], ...faults };
+  const common = { scopes, ...patchOf<typeof terms>(NO_TERMS, terms) };
   const bodies = grantees.flatMap((grantee): Body[] => {
     if (form.isAll) return [{ grantee_tenant_id: grantee, subject_type: '*', ...common }];
     return subjectsOf(form.subjects).map(({ type, id }): Body => ({

@@ -1,10 +1,9 @@
 import { GRANT } from '../../../entities/grant.tsx';
 import { Button } from '../../../ui/button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
+import { ShownDialog } from '../../../ui/dialog.tsx';
 import { Notice, Problem } from '../../../ui/page.tsx';
 import { Table } from '../../../ui/table/table.tsx';
 import { TEXT } from '../words.ts';
-import ui from '../../../ui/ui.module.css';
 import type { Outcome } from './grants-to-make.ts';
 
 const WORDS = TEXT.make;
@@ -20,45 +19,44 @@ interface MadeGrantsProps {
 /** Shows which grants were created, wait, and were refused. */
 export function MadeGrants({ outcome: { made, waiting, refused }, action, onAgain, onClose }: MadeGrantsProps) {
   return (
-    <Dialog title={WORDS.title} onClose={onClose}>
-      <div className={ui.stack}>
-        {made > 0 && (
-          <div role="status">
-            <Notice tone="good">{WORDS.made(made)}</Notice>
-          </div>
-        )}
-        {waiting > 0 && (
-          <div role="status">
-            <Notice tone="warn">{WORDS.waiting(waiting)}</Notice>
-          </div>
-        )}
-        {refused.length > 0 && (
-          <>
-            <p role="status">{WORDS.refused(refused.length)}</p>
-            <Table
-              caption={WORDS.refusedCaption}
-              items={refused}
-              keyOf={({ body }) => JSON.stringify(body)}
-              columns={[
-                { title: GRANT.grantee, isHeader: true, value: ({ body }) => body.grantee_tenant_id },
-                { title: GRANT.subject, value: ({ body }) => body.subject_id ?? GRANT.allSubjects },
-                { title: WORDS.why, value: ({ why }) => why },
-              ]}
-            />
-          </>
-        )}
-        {action.error !== null && <Problem error={action.error} />}
-      </div>
-      <div className={ui.dialogFoot}>
-        {refused.length > 0 && (
+    <ShownDialog
+      title={WORDS.title}
+      buttons={
+        refused.length > 0 && (
           <Button isPending={action.isPending} onClick={onAgain}>
             {WORDS.again}
           </Button>
-        )}
-        <Button kind="primary" onClick={onClose}>
-          {WORDS.close}
-        </Button>
-      </div>
-    </Dialog>
+        )
+      }
+      close={WORDS.close}
+      onClose={onClose}
+    >
+      {made > 0 && (
+        <div role="status">
+          <Notice tone="good">{WORDS.made(made)}</Notice>
+        </div>
+      )}
+      {waiting > 0 && (
+        <div role="status">
+          <Notice tone="warn">{WORDS.waiting(waiting)}</Notice>
+        </div>
+      )}
+      {refused.length > 0 && (
+        <>
+          <p role="status">{WORDS.refused(refused.length)}</p>
+          <Table
+            caption={WORDS.refusedCaption}
+            items={refused}
+            keyOf={({ body }) => JSON.stringify(body)}
+            columns={[
+              { title: GRANT.grantee, isHeader: true, value: ({ body }) => body.grantee_tenant_id },
+              { title: GRANT.subject, value: ({ body }) => body.subject_id ?? GRANT.allSubjects },
+              { title: WORDS.why, value: ({ why }) => why },
+            ]}
+          />
+        </>
+      )}
+      {action.error !== null && <Problem error={action.error} />}
+    </ShownDialog>
   );
 }

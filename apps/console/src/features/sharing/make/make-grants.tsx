@@ -1,15 +1,12 @@
-import { useDeferredValue, useState } from 'react';
+import { useState } from 'react';
 import type { api } from '@identity-state/client';
-import { type ApiCall, apiCall, tenantPath, useAction, useList } from '../../../app/api.ts';
+import { type ApiCall, apiCall, tenantPath, useAction } from '../../../app/api.ts';
 import { SCOPES } from '../../../entities/grant.tsx';
 import { useKnownTenants } from '../../../entities/known-tenants.ts';
 import { FormDialog, useForm } from '../../../forms/form.tsx';
-import { Button } from '../../../ui/button.tsx';
 import { Select, TextArea, TextField } from '../../../ui/field.tsx';
-import { Problem } from '../../../ui/page.tsx';
 import { TEXT } from '../words.ts';
 import ui from '../../../ui/ui.module.css';
-import styles from '../styles.module.css';
 import { ScopeFields, StartField, UntilField } from './grant-fields.tsx';
 import {
   type Body,
@@ -22,11 +19,11 @@ import {
 } from './grants-to-make.ts';
 import { MadeGrants } from './made-grants.tsx';
 import { PartsField } from './parts-field.tsx';
+import { SubjectsField } from './subjects-field.tsx';
 
 const WORDS = TEXT.make;
 /** The default of `GRANT_BATCH_MAX`. */
 const MOST = 1_000;
-const FOUND = 6;
 
 type Made = api.CreatedGrant | api.PendingGrant | api.GrantResults;
 
@@ -37,17 +34,18 @@ interface MakeGrantsProps {
   onClose: () => void;
 }
 
+function callOf(tenantId: string, bodies: readonly Body[]): ApiCall<Made> {
+  const path = { tenant_id: tenantId };
+  const [body] = bodies;
+  return body !== undefined && bodies.length === 1
+    ? apiCall('POST', '/v1/tenants/{tenant_id}/grants', { path, body })
+    : apiCall('POST', '/v1/tenants/{tenant_id}/grants/batch', { path, body: { grants: [...bodies] } });
+}
+
 /** Creates a grant for each grantee and each subject. Refused grants stay in the form for another attempt. */
 export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
   const action = useAction<Made>(tenantPath(tenantId));
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const callOf = (bodies: readonly Body[]): ApiCall<Made> => {
-    const path = { tenant_id: tenantId };
-    const [body] = bodies;
-    return body !== undefined && bodies.length === 1
-      ? apiCall('POST', '/v1/tenants/{tenant_id}/grants', { path, body })
-      : apiCall('POST', '/v1/tenants/{tenant_id}/grants/batch', { path, body: { grants: [...bodies] } });
-  };
   const start: GrantValues = {
     grantees: '',
     isAll: false,
@@ -64,14 +62,16 @@ export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
     action,
     callOf: (values) => {
       const { bodies } = wantedOf(values);
-      return bodies.length === 0 || bodies.length > MOST ? null : callOf(bodies);
+      return bodies.length === 0 || bodies.length > MOST ? null : callOf(tenantId, bodies);
     },
     onDone: (answer, values) => setOutcome(outcomeOf(null, wantedOf(values).bodies, answer)),
   });
   if (outcome !== null) {
     const bodies = outcome.refused.map(({ body }) => body);
     const again = (): void =>
-      action.mutate(callOf(bodies), { onSuccess: (answer) => setOutcome(outcomeOf(outcome, bodies, answer)) });
+      action.mutate(callOf(tenantId, bodies), {
+        onSuccess: (answer) => setOutcome(outcomeOf(outcome, bodies, answer)),
+      });
     return <MadeGrants outcome={outcome} action={action} onAgain={again} onClose={onClose} />;
   }
   const { grantees, isAll, subjects, scopes, isPart, paths, until } = form.values;
@@ -91,30 +91,7 @@ export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
         grantees={grantees}
         onChoose={(id) => form.set({ grantees: `${grantees.trim()}\n${id}`.trim() })}
       />
-      <fieldset className={styles.fieldset}>
-        <legend>{WORDS.what}</legend>
-        {([false, true] as const).map((all) => (
-          <label key={String(all)} className={styles.choice}>
-            <input type="radio" name="what" checked={isAll === all} onChange={() => form.set({ isAll: all })} />
-            <span>{all ? WORDS.all : WORDS.some}</span>
-          </label>
-        ))}
-      </fieldset>
-      {!isAll && (
-        <>
-          <TextArea
-            label={WORDS.subjects}
-            hint={WORDS.subjectsHint}
-            rows={3}
-            {...form.text('subjects')}
-            fault={subjectFault}
-          />
-          <FindSubject
-            tenantId={tenantId}
-            onChoose={(id) => form.set({ subjects: `${subjects.replace(/\n*$/, subjects === '' ? '' : '\n')}${id}\n` })}
-          />
-        </>
-      )}
+      <SubjectsField tenantId={tenantId} isAll={isAll} subjects={subjects} fault={subjectFault} onChange={form.set} />
       <ScopeFields value={scopes} onChange={(value) => form.set({ scopes: value })} />
       <PartsField
         tenantId={tenantId}
@@ -124,7 +101,7 @@ export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
         fault={paths === '' ? undefined : pathsFault}
         onChange={form.set}
       />
-      <StartField value={form.values.start} onChange={(value) => form.set({ start: value })} fault={startFault} />
+      <StartField {...form.text('start')} fault={startFault} />
       <UntilField value={until} onChange={(value) => form.set({ until: value })} fault={untilFault} />
       <TextField label={WORDS.purpose} hint={WORDS.purposeHint} maxLength={500} {...form.text('purpose')} />
       <p className={ui.quiet} role="status">
@@ -152,40 +129,5 @@ function KnownTenants({ tenantId, grantees, onChoose }: KnownTenantsProps) {
       options={[{ value: '', label: WORDS.choose }, ...known.map((id) => ({ value: id, label: id }))]}
       onChange={(event) => onChoose(event.target.value)}
     />
-  );
-}
-
-/** Finds own subjects by the beginning of their names. A button adds each found subject. */
-function FindSubject({ tenantId, onChoose }: { tenantId: string; onChoose: (subject: string) => void }) {
-  const [text, setText] = useState('');
-  const q = useDeferredValue(text.trim());
-  const call = apiCall('GET', '/v1/tenants/{tenant_id}/subjects', {
-    path: { tenant_id: tenantId },
-    query: { q, limit: FOUND },
-  });
-  const list = useList(q === '' ? null : call);
-  return (
-    <div className={styles.fieldset}>
-      <TextField
-        label={WORDS.add}
-        hint={WORDS.addHint}
-        maxLength={128}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      {list.error !== null && <Problem error={list.error} />}
-      {q !== '' && (
-        <div className={ui.row}>
-          {list.items.map(({ subject_type: type, subject_id: id }) => {
-            const subject = `${type}/${id}`;
-            return (
-              <Button key={subject} small aria-label={WORDS.addOne(subject)} onClick={() => onChoose(subject)}>
-                + {subject}
-              </Button>
-            );
-          })}
-        </div>
-      )}
-    </div>
   );
 }

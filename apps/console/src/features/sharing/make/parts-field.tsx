@@ -12,6 +12,7 @@ import { textOfValue } from '../../../ui/text/place.tsx';
 import { TEXT } from '../words.ts';
 import ui from '../../../ui/ui.module.css';
 import styles from '../styles.module.css';
+import { Either } from './grant-fields.tsx';
 import { ATTRIBUTES, pathsOf, previewOf, shownOf, toggle } from './parts.ts';
 
 const WORDS = TEXT.parts;
@@ -19,15 +20,17 @@ const WORDS = TEXT.parts;
 const MOST_MEMBERS = 200;
 const MAX_VALUE = 60;
 
-export interface Of {
+/** A subject, or the content of a version. */
+type Source = Subject | { readonly content: unknown };
+interface Subject {
   readonly type: SubjectType;
   readonly id: string;
 }
 
 interface PartsFieldProps {
   tenantId: string;
-  /** The subject from whose latest version the user chooses; null if there is none. */
-  of: Of | null;
+  /** The version from which the user chooses, or the subject with the latest one; null if there is none. */
+  of: Source | null;
   /** False to share the whole version. */
   isPart: boolean;
   /** One path on each line. */
@@ -39,18 +42,18 @@ interface PartsFieldProps {
 /** Chooses the whole version, or the attributes to share, and shows what the grantee will see of them. */
 export function PartsField({ tenantId, of, isPart, paths, fault, onChange }: PartsFieldProps) {
   return (
-    <fieldset className={styles.fieldset}>
-      <legend>{WORDS.legend}</legend>
-      {([false, true] as const).map((part) => (
-        <label key={String(part)} className={styles.choice}>
-          <input type="radio" name="parts" checked={isPart === part} onChange={() => onChange({ isPart: part })} />
-          <span>{part ? WORDS.some : WORDS.whole}</span>
-        </label>
-      ))}
+    <Either
+      legend={WORDS.legend}
+      labels={[WORDS.whole, WORDS.some]}
+      value={isPart}
+      onChange={(part) => onChange({ isPart: part })}
+    >
       {isPart && (
         <>
           {of === null ? (
             <p className={ui.quiet}>{WORDS.noSubject}</p>
+          ) : 'content' in of ? (
+            <Choice content={of.content} paths={paths} onPaths={(text) => onChange({ paths: text })} />
           ) : (
             <FromLatest tenantId={tenantId} of={of} paths={paths} onPaths={(text) => onChange({ paths: text })} />
           )}
@@ -64,52 +67,51 @@ export function PartsField({ tenantId, of, isPart, paths, fault, onChange }: Par
           />
         </>
       )}
-    </fieldset>
+    </Either>
   );
 }
 
-interface FromLatestProps {
-  tenantId: string;
-  of: Of;
+interface ChoiceProps {
   paths: string;
   onPaths: (paths: string) => void;
 }
 
-/** Shows the attributes of the latest version with check boxes, and beside them what the paths show of it. */
-function FromLatest({ tenantId, of: { type, id }, paths: text, onPaths }: FromLatestProps) {
+function FromLatest({ tenantId, of: { type, id }, ...choice }: ChoiceProps & { tenantId: string; of: Subject }) {
   const client = useClient();
   const latest = useQuery({
     queryKey: [...tenantPath(tenantId, 'subjects', type, id).split('/').slice(1), 'snapshots', 'latest', 'parts'],
     queryFn: async ({ signal }) => client.tenant(tenantId).subject(type, id).latest({ signal }),
   });
-  const paths = pathsOf(text);
   return (
     <Answer query={latest}>
-      {({ envelope }) => {
-        const content: unknown = envelope;
-        if (!isJsonObject(content) || !isJsonObject(content['attributes'])) return null;
-        const { attributes } = content;
-        return (
-          <div className={styles.parts}>
-            <div>
-              <p className={ui.quiet}>{WORDS.treeOf(id)}</p>
-              <div role="group" aria-label={WORDS.tree} className={styles.tree}>
-                <Members
-                  group={attributes}
-                  tokens={parsePointer(ATTRIBUTES)}
-                  paths={paths}
-                  onToggle={(path) => onPaths(toggle(paths, path, attributes).join('\n'))}
-                />
-              </div>
-            </div>
-            <div>
-              <p>{WORDS.preview}</p>
-              <Json value={previewOf(content, paths)} label={WORDS.preview} />
-            </div>
-          </div>
-        );
-      }}
+      {({ envelope }) => <Choice note={WORDS.treeOf(id)} content={envelope} {...choice} />}
     </Answer>
+  );
+}
+
+/** Shows the attributes of a version with check boxes, and beside them what the paths show of it. */
+function Choice({ note, content, paths: text, onPaths }: ChoiceProps & { note?: string; content: unknown }) {
+  if (!isJsonObject(content) || !isJsonObject(content['attributes'])) return null;
+  const { attributes } = content;
+  const paths = pathsOf(text);
+  return (
+    <div className={styles.parts}>
+      <div>
+        {note !== undefined && <p className={ui.quiet}>{note}</p>}
+        <div role="group" aria-label={WORDS.tree} className={styles.tree}>
+          <Members
+            group={attributes}
+            tokens={parsePointer(ATTRIBUTES)}
+            paths={paths}
+            onToggle={(path) => onPaths(toggle(paths, path, attributes).join('\n'))}
+          />
+        </div>
+      </div>
+      <div>
+        <p>{WORDS.preview}</p>
+        <Json value={previewOf(content, paths)} label={WORDS.preview} />
+      </div>
+    </div>
   );
 }
 
