@@ -4,7 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { WEBHOOKS } from '@iss/contract';
 import { AppModule, type GatewayResources } from './app.module';
 import { AccessLog } from './http/answer/access-log';
-import { preflights } from './http/answer/cors';
+import { preflights, walletCors } from './http/answer/cors';
 import { JsonAdapter } from './http/answer/json-adapter';
 import { standingHeadersMiddleware } from './http/answer/standing-headers';
 import { setUpConsole } from './http/console/console';
@@ -25,7 +25,7 @@ export async function createGateway(resources: GatewayResources, logger: Logger)
   );
   const { corsOrigins } = resources.settings;
   // Mounted here because a module's `configure` would mount them after the documentation routes.
-  app.use(requestIdMiddleware, standingHeadersMiddleware, app.get(AccessLog).middleware);
+  app.use(requestIdMiddleware, standingHeadersMiddleware, app.get(AccessLog).middleware, walletCors);
   if (corsOrigins.length > 0) app.use(preflights(corsOrigins));
   setUpDocs(app, resources.settings, WEBHOOKS);
   setUpConsole(app, resources.settings);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type Operation, WALLET } from '@iss/contract';
 import type { NextFunction, Request, Response } from 'express';
 
 /** The response headers that scripts may read (Fetch, "CORS-safelisted response-header name"). */
@@ -33,14 +34,33 @@ export function corsHeaders(origins: readonly string[]): ((response: ServerRespo
 /** Answers the preflight requests of these origins (Fetch, "CORS-preflight request"). */
 export function preflights(origins: readonly string[]) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const { origin, 'access-control-request-method': method } = request.headers;
-    if (request.method !== 'OPTIONS' || method === undefined || origin === undefined || !origins.includes(origin)) {
-      next();
-      return;
-    }
-    response.setHeader('Access-Control-Allow-Methods', METHODS);
-    response.setHeader('Access-Control-Allow-Headers', REQUEST_HEADERS);
-    response.setHeader('Access-Control-Max-Age', MAX_AGE_SECONDS);
-    response.status(204).end();
+    const { origin } = request.headers;
+    if (isPreflight(request) && origin !== undefined && origins.includes(origin))
+      allow(response, METHODS, REQUEST_HEADERS);
+    else next();
   };
+}
+
+/** The methods of the operations for wallets, by a pattern of their paths. */
+const WALLET_METHODS = Object.values<Operation>(WALLET).map(
+  ({ path, method }) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), method.toUpperCase()] as const,
+);
+
+/** Lets scripts of every origin read the answers to wallets, which run in browsers too, and answers their preflight requests. */
+export function walletCors(request: Request, response: Response, next: NextFunction): void {
+  const [, method] = WALLET_METHODS.find(([pattern]) => pattern.test(request.path)) ?? [];
+  if (method !== undefined) response.setHeader('Access-Control-Allow-Origin', '*');
+  if (method !== undefined && isPreflight(request)) allow(response, method, 'Authorization, Content-Type, DPoP');
+  else next();
+}
+
+function isPreflight({ method, headers }: Request): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+function allow(response: Response, methods: string, headers: string): void {
+  response.setHeader('Access-Control-Allow-Methods', methods);
+  response.setHeader('Access-Control-Allow-Headers', headers);
+  response.setHeader('Access-Control-Max-Age', MAX_AGE_SECONDS);
+  response.status(204).end();
 }
