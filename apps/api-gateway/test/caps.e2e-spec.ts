@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EXAMPLE_CREDENTIAL } from '@iss/contract';
+import { EXAMPLE_CREDENTIAL, PRE_AUTHORIZED_GRANT } from '@iss/contract';
 import type { CapName } from '@iss/platform';
 import { Client } from 'pg';
 import { envelope, startGateway, type TestGateway, type User } from './gateway';
@@ -166,6 +166,32 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
       count: () => rowsOf(`credentials WHERE tenant_id = $1 AND status <> 'invalid'`, tenantId),
       giveUp: () =>
         gateway.as('alice', 'post', `/v1/tenants/${tenantId}/credentials/${added[0] ?? ''}/withdraw`).expect(200),
+    };
+  },
+  open_offers_per_tenant: async () => {
+    const tenantId = await addTenant();
+    await gateway.as('alice', 'post', `/v1/tenants/${tenantId}/issuing-keys`).expect(201);
+    const states = gateway.as('alice', 'post', `/v1/tenants/${tenantId}/entity-states`);
+    const { body } = await states.send(envelope()).expect(201);
+    const codes: string[] = [];
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        // An offer of a former key counts too.
+        await gateway.as('alice', 'post', `/v1/tenants/${tenantId}/issuing-keys`).expect(201);
+        const path = `/v1/tenants/${tenantId}/snapshots/${body.snapshot_id}/credential-offers`;
+        const answer = await gateway.as('alice', 'post', path);
+        if (answer.status === 201)
+          codes.push(answer.body.credential_offer.grants[PRE_AUTHORIZED_GRANT]['pre-authorized_code']);
+        return answer;
+      },
+      count: () => rowsOf('credential_offers WHERE tenant_id = $1 AND wrong_tx_codes < 5', tenantId),
+      giveUp: async () => {
+        for (const _ of Array.from({ length: 5 })) {
+          const form = { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': codes[0] ?? '', tx_code: 'x' };
+          await gateway.as(null, 'post', `/tenants/${tenantId}/token`).type('form').send(form).expect(400);
+        }
+      },
     };
   },
   pending_updates_per_subject: async () => {

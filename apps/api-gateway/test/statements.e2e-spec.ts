@@ -181,7 +181,7 @@ const CREDENTIALS: readonly Row[] = [
   ['the first credential of a version without a view', async () => ({ method: 'post', path: await credentialsOfNew() }), ['credential_source', 'views_find', 'views_commit', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'status_list_open', 'credential_issue']],
   ['a credential', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
   ['a credential of a whole envelope', async () => ({ method: 'post', path: await credentialsOfNew(), body: { format: 'eddsa-jcs-2022' } }), ['credential_source', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
-  ['an offer of a credential', async () => ({ method: 'post', path: await offersOfNew() }), ['credential_source', 'credential_offer_create']],
+  ['an offer of a credential', async () => ({ method: 'post', path: await offersOfNew() }), ['credential_source', 'lock_tenant', 'credential_offer_create']],
   ['a code', async () => ({ method: 'post', path: '/tenants/acme/token', form: await offeredCode() }), ['credential_offer_by_code', 'credential_offer_redeem']],
   ['a nonce', () => ({ method: 'post', path: '/tenants/acme/nonce' }), []],
   ['the metadata for wallets', () => ({ path: '/.well-known/openid-credential-issuer/tenants/acme' }), ['issuing_keys_needed']],

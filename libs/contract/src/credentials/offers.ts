@@ -93,7 +93,7 @@ export const CREDENTIAL_OFFERS = operations('Credentials', '/v1/tenants/{tenant_
         expires_at: '2026-01-15T10:10:00Z',
       }),
     },
-    errors: ['not_found', 'conflict', 'erased'],
+    errors: ['not_found', 'conflict', 'erased', 'limit_reached'],
   },
 });
 

@@ -201,6 +201,14 @@ export const CAPS = {
     reason: 'each has a place in a status list, and a new version changes the status of all of its subject',
     remedy: 'Withdraw credentials, or wait until they expire',
   },
+  open_offers_per_tenant: {
+    variable: 'MAX_OPEN_OFFERS_PER_TENANT',
+    default: 1_000,
+    scope: 'tenant',
+    counts: 'credential offers that wallets can take',
+    reason: 'each gives whoever sees it a credential, and is open for minutes',
+    remedy: 'Wait until offers are taken or expire',
+  },
   idempotency_keys_per_day: {
     variable: 'MAX_IDEMPOTENCY_KEYS_PER_DAY',
     default: 100_000,

@@ -1,8 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { CredentialProfile, Visible } from '@iss/domain';
+import { type Caps, DEFAULT_CAPS, limitReached } from '@iss/platform';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import type { ActedBy } from '../records/acting';
+import { lockTenant } from '../tenancy/tenant-lock';
 import { noKey } from './credential.store';
 
 export interface NewOffer {
@@ -46,7 +48,10 @@ const MOST_WRONG = 5;
 const OFFER_MINUTES = 10;
 export const OFFER_TOKEN_MINUTES = 5;
 
-const CREATE = statement<NewOffer & ActedBy & { minutes: number }, CreatedOffer>('credential_offer_create');
+const CREATE = statement<
+  NewOffer & ActedBy & Pick<Caps, 'open_offers_per_tenant'> & { minutes: number; most: number },
+  { issuer: string; cap: number; expiresAt: Date | null }
+>('credential_offer_create');
 const BY_CODE = statement<{ codeHash: Buffer; most: number }, { offerId: string; txCodeHash: Buffer | null }>(
   'credential_offer_by_code',
 );
@@ -56,13 +61,23 @@ const BY_TOKEN = statement<{ tokenHash: Buffer }, OfferToTake>('credential_offer
 
 /** Offers of credentials, with hashes of their secrets. */
 export class CredentialOfferStore {
-  constructor(private readonly sql: Sql) {}
+  constructor(
+    private readonly sql: Sql,
+    private readonly caps: Caps = DEFAULT_CAPS,
+  ) {}
 
-  /** Creates an offer. Throws `conflict` if the owner has no key. */
-  async create({ principalId, requestId }: ActedBy, offer: NewOffer): Promise<CreatedOffer> {
-    const [made] = await this.sql.run(CREATE, { ...offer, principalId, requestId, minutes: OFFER_MINUTES });
-    if (made === undefined) throw noKey();
-    return made;
+  /** Creates an offer. Throws `conflict` if the owner has no key, and `limit_reached`. */
+  create({ principalId, requestId }: ActedBy, offer: NewOffer): Promise<CreatedOffer> {
+    const { open_offers_per_tenant } = this.caps;
+    const fixed = { principalId, requestId, open_offers_per_tenant, minutes: OFFER_MINUTES, most: MOST_WRONG };
+    return this.sql.transaction(async (sql) => {
+      await lockTenant(sql, { principalId, requestId, tenantId: offer.tenantId });
+      const [made] = await sql.run(CREATE, { ...offer, ...fixed });
+      if (made === undefined) throw noKey();
+      const { issuer, cap, expiresAt } = made;
+      if (expiresAt === null) throw limitReached('open_offers_per_tenant', cap);
+      return { issuer, expiresAt };
+    });
   }
 
   /**

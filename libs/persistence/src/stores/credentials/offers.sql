@@ -1,6 +1,7 @@
 -- statement: credential_offer_create
--- No row: the tenant has no key that signs.
-WITH k AS MATERIALIZED (
+-- No row: the tenant has no key that signs. No expiry: the tenant has too many open offers.
+WITH cap AS MATERIALIZED (SELECT @cap_of(tenant, open_offers_per_tenant, :tenantId) AS value),
+k AS MATERIALIZED (
   SELECT k.tenant_id, k.kid, k.issuer, acting.principal_id
     FROM @acting CROSS JOIN LATERAL (SELECT * FROM issuing_keys k WHERE k.tenant_id = :tenantId::text AND k.replaced_at IS NULL LIMIT 1) k
 ), made AS (
@@ -9,10 +10,15 @@ WITH k AS MATERIALIZED (
   SELECT :offerId::uuid, k.tenant_id, :granteeTenantId::text, :subjectKey::bigint, :version::int, :snapshotId::uuid, :paths::text[],
          :profile::text, k.kid, :expiresIn::int, :codeHash::bytea, :txCodeHash::bytea, k.principal_id,
          date_trunc('second', statement_timestamp()) + :minutes::int * interval '1 minute'
-    FROM k
+    FROM k CROSS JOIN cap
+   WHERE @count_up_to(cap.value, {FROM issuing_keys s
+           CROSS JOIN LATERAL (SELECT * FROM credential_offers o
+                                WHERE o.kid = s.kid AND o.taken_at IS NULL AND o.wrong_tx_codes < :most::int
+                                  AND coalesce(o.token_expires_at, o.expires_at) > statement_timestamp() OFFSET 0) o
+          WHERE (s.tenant_id, s.created_at, s.kid) > (:tenantId, '-infinity', '') AND s.tenant_id <= :tenantId AND s.kid <> ''}) < cap.value
   RETURNING expires_at
 )
-SELECT k.issuer, made.expires_at AS "expiresAt" FROM made CROSS JOIN k
+SELECT k.issuer, cap.value AS cap, made.expires_at AS "expiresAt" FROM k CROSS JOIN cap LEFT JOIN made ON true
 
 -- statement: credential_offer_by_code
 -- Locks the offer of a code that can still be used.
