@@ -16,6 +16,7 @@ import { Answer, Badge, Empty, Loading, Notice, Page, Problem } from '../../ui/p
 import { Json } from '../../ui/text/json.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
+import { OfferButton } from '../offer/offer-button.tsx';
 import { type Content, useContent, type Wanted } from './content.ts';
 import { Erased } from './erased.tsx';
 import { EvidenceItems } from './evidence-items.tsx';
@@ -43,8 +44,13 @@ function Attributes({ access }: { access: SubjectAccess }) {
   const isReadable = access.may('read_latest', 'read_lineage', 'read_snapshot_by_id');
   const erased = receipt ?? receiptOfError(content.error);
   const shown = erased?.snapshot_version ?? content.data?.snapshot.snapshot_version;
+  const version = erased === null && content.data;
   return (
-    <Page title={TEXT.title} {...(wanted === null ? {} : { call: callOf(subject, wanted) })}>
+    <Page
+      title={TEXT.title}
+      actions={version && <OfferButton snapshot={version.snapshot} access={access} />}
+      {...(wanted === null ? {} : { call: callOf(subject, wanted) })}
+    >
       {head.error !== null && <Problem error={head.error} />}
       {!isReadable && <Empty title={TEXT.noReadTitle} text={TEXT.noReadText} />}
       {isReadable && (
