@@ -187,7 +187,7 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
       },
       count: () => rowsOf('credential_offers WHERE tenant_id = $1 AND wrong_tx_codes < 5', tenantId),
       giveUp: async () => {
-        for (const _ of Array.from({ length: 5 })) {
+        for (let sent = 0; sent < 5; sent++) {
           const form = { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': codes[0] ?? '', tx_code: 'x' };
           await gateway.as(null, 'post', `/tenants/${tenantId}/token`).type('form').send(form).expect(400);
         }

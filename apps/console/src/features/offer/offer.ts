@@ -3,7 +3,7 @@ import { faultOfPaths, pathsOf } from '../sharing/make/parts.ts';
 import { TEXT } from './words.ts';
 
 type Body = api.CreateCredentialOfferBody;
-export type Profile = NonNullable<Body['profile']>;
+type Profile = NonNullable<Body['profile']>;
 
 /** The values of the form for an offer. */
 export interface OfferValues extends Record<string, string | boolean> {

@@ -1,4 +1,6 @@
-import type { Profile } from './offer.ts';
+import type { api } from '@identity-state/client';
+
+type Profile = NonNullable<api.CreateCredentialOfferBody['profile']>;
 
 export const TEXT = {
   button: 'Offer to a wallet',

@@ -201,9 +201,9 @@ function NewItem({ item, index, role, faults, isFocused, edit, children }: NewIt
     });
   const change = (name: FieldName, value: string): void =>
     replace((before) => {
-      if (value !== '' || isRequired(name)) return { ...before, [name]: value };
-      const { [name]: _, ...others } = before;
-      return others;
+      const next: JsonObject = { ...before, [name]: value };
+      if (value === '' && !isRequired(name)) delete next[name];
+      return next;
     });
   const field = (name: FieldName) => ({
     label: TEXT.fields[name],
