@@ -44,13 +44,8 @@ function Attributes({ access }: { access: SubjectAccess }) {
   const isReadable = access.may('read_latest', 'read_lineage', 'read_snapshot_by_id');
   const erased = receipt ?? receiptOfError(content.error);
   const shown = erased?.snapshot_version ?? content.data?.snapshot.snapshot_version;
-  const version = erased === null && content.data;
   return (
-    <Page
-      title={TEXT.title}
-      actions={version && <OfferButton snapshot={version.snapshot} access={access} />}
-      {...(wanted === null ? {} : { call: callOf(subject, wanted) })}
-    >
+    <Page title={TEXT.title} {...(wanted === null ? {} : { call: callOf(subject, wanted) })}>
       {head.error !== null && <Problem error={head.error} />}
       {!isReadable && <Empty title={TEXT.noReadTitle} text={TEXT.noReadText} />}
       {isReadable && (
@@ -127,7 +122,7 @@ function Shown({ content, access }: { content: Content; access: SubjectAccess })
   return (
     <>
       <PartNotice of={[snapshot]} />
-      <Verification content={content} />
+      <Verification content={content} access={access} />
       <nav className={ui.tabs} aria-label={TEXT.shown}>
         {parts.map(([name, label]) => (
           <Tab
@@ -167,8 +162,9 @@ function Shown({ content, access }: { content: Content; access: SubjectAccess })
   );
 }
 
-/** Says that this browser verified the content, and when and by whom it was written. */
-function Verification({ content: { snapshot, isVerified } }: { content: Content }) {
+/** Says that this browser verified the content, and when and by whom it was written. Offers a credential of it. */
+function Verification({ content, access }: { content: Content; access: SubjectAccess }) {
+  const { snapshot, isVerified } = content;
   const { envelope_hash: hash, written_by: writer } = snapshot;
   // A partial version has no audit.
   const audit: unknown = snapshot.envelope['audit'];
@@ -190,7 +186,8 @@ function Verification({ content: { snapshot, isVerified } }: { content: Content 
         <span className={styles.times}>
           {TEXT.effectiveAt} <Time at={snapshot.generated_at} /> · {TEXT.storedAt.toLowerCase()}{' '}
           <Time at={snapshot.created_at} />{' '}
-          {typeof claimed === 'string' && `${TEXT.by} ${TEXT.writer(claimed, writer)}`} <Correction of={snapshot} />
+          {typeof claimed === 'string' && `${TEXT.by} ${TEXT.writer(claimed, writer)}`} <Correction of={snapshot} />{' '}
+          <OfferButton snapshot={snapshot} access={access} />
         </span>
       </Fold>
     </div>
