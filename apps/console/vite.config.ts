@@ -21,6 +21,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // Names the files of each view, for the gateway's Link header.
+    manifest: 'files.json',
     // Makes the first view 3 % smaller than esbuild does.
     minify: 'terser',
     // A test limits the bytes of the first view.

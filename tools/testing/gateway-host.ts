@@ -95,6 +95,9 @@ async function openGateway(
       SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
       LOG_LEVEL: 'silent',
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      // A busy machine exceeds the defaults. Suites that test these limits set them.
+      WORK_DEADLINE_MS: '120000',
+      VERIFY_DEADLINE_MS: '120000',
       ...(folder !== null && { ARCHIVE_URL: folder.url }),
       ...env,
     }),

@@ -40,9 +40,13 @@ it('sends the page for every address of a view, never kept, under a policy that 
   }
 });
 
-it('names the keys of the log in the head of the page that verifies, so that they load with its code', async () => {
+it('names the keys of the log and the files of the view in the head of the page that verifies', async () => {
   const { headers } = await get('/console/verify').expect(200);
-  expect(headers['link']).toBe('</log/keys>; rel=preload; as=fetch; crossorigin');
+  const [keys, ...files] = String(headers['link']).split(', ');
+  expect(keys).toBe('</log/keys>; rel=preload; as=fetch; crossorigin');
+  expect(files[0]).toMatch(/^<\/console\/assets\/verify-view-[\w-]+\.js>; rel=modulepreload$/);
+  expect(files.filter((file) => file.endsWith('; rel=preload; as=style'))).not.toEqual([]);
+  for (const file of files) await get(/^<(\S+)>/.exec(file)?.[1] ?? '').expect(200);
   expect((await get('/console/t/acme')).headers['link']).toBeUndefined();
 });
 

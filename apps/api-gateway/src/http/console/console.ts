@@ -1,4 +1,4 @@
-import { readdirSync, type Dirent } from 'node:fs';
+import { readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
@@ -14,9 +14,10 @@ const PAGE = 'index.html';
 const SETTINGS_PATH = '/settings.json';
 /** The page to which the issuer redirects after sign-in. */
 const RETURN_PATH = '/signed-in';
-/** The page that verifies proofs. The browser reads the keys of the log while it loads the code, which needs both. */
 const VERIFY_PATH = '/verify';
-const PRELOAD_KEYS = '</log/keys>; rel=preload; as=fetch; crossorigin';
+/** The view of that page in the list of files that Vite writes. */
+const VERIFY_VIEW = 'src/features/verify/verify-view.tsx';
+const LIST_OF_FILES = 'files.json';
 /**
  * Factor on the anonymous rate limit for files of the console, so that two hundred people can open it within a minute.
  */
@@ -62,6 +63,7 @@ export function setUpConsole(app: INestApplication, settings: GatewaySettings): 
   const policy = contentSecurityPolicy(settings);
   const { clientId, scope } = settings.console;
   const { mode, issuer, projectId } = settings.auth;
+  const verifyLinks = linksOfVerify();
   const requests = new AnonymousRequests(settings.anonymousRateLimitPerMinute * OFFICE, app.get(ClientAddresses));
   const pageSettings =
     mode === 'disabled'
@@ -80,7 +82,7 @@ export function setUpConsole(app: INestApplication, settings: GatewaySettings): 
       return void response.json(pageSettings);
     }
     response.setHeader('Content-Security-Policy', policy);
-    if (request.path === VERIFY_PATH) response.setHeader('Link', PRELOAD_KEYS);
+    if (request.path === VERIFY_PATH) response.setHeader('Link', verifyLinks);
     allowSignInWindow(response, request.path === RETURN_PATH);
     return sendBuilt(files, PAGE, request, response);
   });
@@ -94,6 +96,32 @@ function sendBuilt(files: ReadonlySet<string>, name: string, request: Request, r
   response.type(name.slice(name.lastIndexOf('.')));
   const lasting = name === PAGE ? { maxAge: 0 } : { maxAge: YEAR_MS, immutable: true };
   response.sendFile(name + (suffix ?? ''), { root: FOLDER, ...lasting });
+}
+
+/** A file in Vite's list, by its source. `imports` names the sources of other files. */
+interface ListedFile {
+  file: string;
+  isEntry?: boolean;
+  imports?: readonly string[];
+  css?: readonly string[];
+}
+
+/**
+ * Returns the `Link` header (RFC 8288) of the page that verifies proofs. By it the browser loads the files of the view and the keys
+ * of the log together with the first script, which would ask for them only when it runs.
+ */
+function linksOfVerify(): string {
+  const listed: Readonly<Record<string, ListedFile>> = JSON.parse(readFileSync(join(FOLDER, LIST_OF_FILES), 'utf8'));
+  const links = new Set(['</log/keys>; rel=preload; as=fetch; crossorigin']);
+  const add = (source: string): void => {
+    const found = listed[source];
+    if (found === undefined || found.isEntry === true) return;
+    links.add(`</console/${found.file}>; rel=modulepreload`);
+    for (const sheet of found.css ?? []) links.add(`</console/${sheet}>; rel=preload; as=style`);
+    found.imports?.forEach(add);
+  };
+  add(VERIFY_VIEW);
+  return [...links].join(', ');
 }
 
 /** Returns the names of the files below the folder, with `/` as separator. Other names are not served. */
