@@ -10,7 +10,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   publicDir: false,
-  plugins: [licences(true)],
+  plugins: [licences(true), preloadsOfMain()],
   resolve: { conditions: ['iss-source', ...defaultClientConditions] },
   esbuild: { jsx: 'automatic', jsxImportSource: '#page', legalComments: 'none' },
   css: { modules: { localsConvention: 'camelCaseOnly' } },
@@ -34,6 +34,32 @@ export default defineConfig({
   },
   logLevel: 'warn',
 });
+
+/** Names the parts of the first script in the head of the page, so that the browser loads them together. */
+function preloadsOfMain(): Plugin {
+  return {
+    name: 'preloads-of-main',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_html, { bundle = {}, chunk }) {
+        const names = new Set<string>();
+        const add = (name: string): void => {
+          const part = bundle[name];
+          if (part?.type !== 'chunk' || names.has(name)) return;
+          names.add(name);
+          part.imports.forEach(add);
+        };
+        chunk?.dynamicImports.forEach(add);
+        for (const name of [chunk?.fileName ?? '', ...(chunk?.imports ?? [])]) names.delete(name);
+        return [...names].map((name) => ({
+          tag: 'link',
+          attrs: { rel: 'modulepreload', crossorigin: true, href: `/console/${name}` },
+          injectTo: 'head',
+        }));
+      },
+    },
+  };
+}
 
 /** Notes the bundled packages, and for the page emits their licences, which require it. */
 function licences(isPage: boolean): Plugin {

@@ -1,56 +1,16 @@
-import { startTransition, StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
-import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
-import { IdentityState } from '@identity-state/client';
-import { hashContent } from './app/content-hash.ts';
-import { ConsoleProvider } from './app/context.tsx';
-import { queriesOf } from './app/queries.ts';
-import { Session } from './app/session.ts';
-import { readSettings } from './app/settings.ts';
-import { router } from './shell/router.tsx';
-import { TEXT } from './shell/words.ts';
-import { Problem } from './ui/page.tsx';
-
+// The browser evaluates each part in a task of its own, and reacts between them. The page's head preloads all parts.
+const { createRoot } = await import('react-dom/client');
+await nextTask();
+await import('./shell/libraries.ts');
+await nextTask();
+await import('./shell/router.tsx');
+await nextTask();
+const { begin } = await import('./begin.tsx');
+await nextTask();
 const place = document.getElementById('root');
 if (place === null) throw new Error('The page has no place for the console.');
-const root = createRoot(place);
+await begin(createRoot(place));
 
-// The code of the view loads while the settings do.
-for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) {
-  router.loadRouteChunk(route)?.catch(() => undefined);
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
 }
-
-async function begin(): Promise<void> {
-  const session = new Session(await readSettings());
-  const address = await session.begin();
-  if (address === null) {
-    root.render(<p>{TEXT.signedInClose}</p>);
-    return;
-  }
-  if (address !== location.pathname + location.search) history.replaceState(null, '', address);
-  const client = new IdentityState({ baseUrl: location.origin, token: session.token, hash: hashContent });
-  const queries = queriesOf(session);
-  // A transition renders in short tasks, between which the page reacts.
-  startTransition(() =>
-    root.render(
-      <StrictMode>
-        <ConsoleProvider value={{ client, session }}>
-          <QueryClientProvider client={queries}>
-            <RouterProvider router={router} />
-          </QueryClientProvider>
-        </ConsoleProvider>
-      </StrictMode>,
-    ),
-  );
-}
-
-begin().catch((error: unknown) => {
-  const failure = error instanceof Error ? error : new Error(String(error));
-  root.render(
-    <main>
-      <h1>{TEXT.signInFailed}</h1>
-      <Problem error={failure} retry={() => location.assign('/console')} />
-    </main>,
-  );
-});
