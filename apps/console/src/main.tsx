@@ -1,9 +1,5 @@
-// The browser evaluates each part in a task of its own, and reacts between them. The page's head preloads all parts.
-const { createRoot } = await import('react-dom/client');
-await nextTask();
-await import('./shell/libraries.ts');
-await nextTask();
-await import('./shell/router.tsx');
+// The browser evaluates each part in a task of its own, and reacts between them. The page's head preloads both parts.
+const { createRoot } = await import('./shell/libraries.ts');
 await nextTask();
 const { begin } = await import('./begin.tsx');
 await nextTask();
