@@ -227,6 +227,14 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
     make: async () => ['post', '/v1/tenants/acme/attestations', { credential: EXAMPLE_CREDENTIAL.text }],
     details: { vct: changed(null, EXAMPLE_CREDENTIAL.vct) },
   },
+  'presentation.requested': {
+    by: 'editor',
+    make: async () => ['post', '/v1/tenants/acme/presentation-requests', { vcts: ['vct'] }],
+    details: {
+      ...{ vcts: changed(null, ['vct']), claims: changed(null, []) },
+      expires_at: changed(null, expect.any(String)),
+    },
+  },
   'trusted_issuer.changed': {
     by: 'admin',
     make: async () => ['put', ISSUER, { ...TRUST, vcts: ['another'] }],
@@ -697,6 +705,7 @@ it('no change of these tables goes without a record, whoever makes it', async ()
       'issuing_keys update',
       'limit_overrides insertupdate',
       'pending_grants insertupdate',
+      'presentation_requests insert',
       'trusted_issuers insertupdate',
     ].sort(),
   );

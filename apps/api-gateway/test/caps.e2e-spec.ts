@@ -136,6 +136,26 @@ const HOLDINGS: Partial<Record<CapName, () => Promise<Holding>>> = {
       },
     };
   },
+  pending_presentation_requests: async () => {
+    const tenantId = await addTenant();
+    const path = `/v1/tenants/${tenantId}/presentation-requests`;
+    const added: string[] = [];
+    return {
+      scopeId: tenantId,
+      add: async (): AnswerTo => {
+        const answer = await gateway.as('alice', 'post', path).send({ vcts: ['vct'] });
+        if (answer.status === 201) added.push(new URL(answer.body.link).searchParams.get('response_uri') ?? '');
+        return answer;
+      },
+      count: () => rowsOf(`presentation_requests WHERE tenant_id = $1 AND status = 'pending'`, tenantId),
+      giveUp: () =>
+        gateway
+          .as(null, 'post', new URL(added[0] ?? '').pathname)
+          .type('form')
+          .send({ error: 'access_denied' })
+          .expect(200),
+    };
+  },
   issuing_keys_per_tenant: async () => {
     const tenantId = await addTenant();
     const path = `/v1/tenants/${tenantId}/issuing-keys`;

@@ -363,6 +363,24 @@ const BODIES: Readonly<Record<string, Bodies>> = {
       ['/unknown', { unknown: 1 }],
     ],
   },
+  'POST /v1/tenants/{tenant_id}/presentation-requests': {
+    stage: 'in use',
+    good: [{}, { claims: null, expires_in: 60 }, { vcts: ['a', 'b'], claims: ['/a/0/*/b'] }],
+    bad: [
+      ['/vcts', { vcts: undefined }],
+      ['/vcts', { vcts: 'a' }],
+      ['/vcts', { vcts: [] }],
+      ['/vcts/1', { vcts: ['a', ''] }],
+      ['/claims', { claims: 'a' }],
+      ['/claims/0', { claims: ['a'] }],
+      ['/claims/0', { claims: [''] }],
+      ['/claims/0', { claims: [['a']] }],
+      ['', { vcts: ['a'.repeat(500), 'b'.repeat(500), 'c'] }],
+      ['/expires_in', { expires_in: 59 }],
+      ['/expires_in', { expires_in: 3_601 }],
+      ['/unknown', { unknown: 1 }],
+    ],
+  },
   'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials': {
     stage: 'in use',
     good: [

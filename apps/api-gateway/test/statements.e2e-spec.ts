@@ -176,7 +176,14 @@ const offeredCode = async (): Promise<object> => {
   return { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': code, tx_code: body.tx_code };
 };
 
+const requested = async (): Promise<string> => {
+  const { body } = await ask({ path: `${TENANT}/presentation-requests`, body: { vcts: ['vct'] } });
+  return new URL(new URL(body.link).searchParams.get('response_uri') ?? '').pathname;
+};
+
 const CREDENTIALS: readonly Row[] = [
+  ['a request to a wallet', () => ({ path: `${TENANT}/presentation-requests`, body: { vcts: ['vct'] } }), ['member_facts', 'lock_tenant', 'presentation_request_create']],
+  ['an answer of a wallet that is not encrypted to its key', async () => ({ path: await requested(), form: { response: 'a.a' } }), ['presentation_request_awaiting', 'presentation_request_refuse']],
   ['an issuing key', () => ({ method: 'post', path: `${TENANT}/issuing-keys` }), ['member_facts', 'lock_tenant', 'issuing_key_replace', 'issuing_key_create']],
   ['the first credential of a version without a view', async () => ({ method: 'post', path: await credentialsOfNew() }), ['credential_source', 'views_find', 'views_commit', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'status_list_open', 'credential_issue']],
   ['a credential', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],

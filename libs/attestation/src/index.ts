@@ -5,6 +5,7 @@ export * from './holder-proof';
 export * from './issue';
 export * from './issue-profile';
 export * from './issuing-key';
+export * from './presentation-request';
 export * from './profile-claims';
 export * from './profiles';
 export * from './status-list';

@@ -10,6 +10,7 @@ export * from './describe/shape';
 export * from './describe/view';
 export * from './attestations/attestations';
 export * from './attestations/example-credential';
+export * from './attestations/presentations';
 export * from './attestations/trusted-issuers';
 export * from './credentials/credentials';
 export * from './credentials/issuing-keys';

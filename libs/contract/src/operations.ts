@@ -27,6 +27,7 @@ import { ATTESTATIONS } from './attestations/attestations';
 import { CREDENTIALS, STATUS_LISTS } from './credentials/credentials';
 import { ISSUERS, ISSUING_KEYS } from './credentials/issuing-keys';
 import { CREDENTIAL_OFFERS, WALLET } from './credentials/offers';
+import { PRESENTATION_REQUESTS, PRESENTATIONS } from './attestations/presentations';
 import { TRUSTED_ISSUERS } from './attestations/trusted-issuers';
 import type { Operation } from './describe/operation';
 
@@ -55,12 +56,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   ...TENANT_REFRESH_REQUESTS,
   ...TRUSTED_ISSUERS,
   ...ATTESTATIONS,
+  ...PRESENTATION_REQUESTS,
   ...ISSUING_KEYS,
   ...CREDENTIALS,
   ...CREDENTIAL_OFFERS,
   ...STATUS_LISTS,
   ...ISSUERS,
   ...WALLET,
+  ...PRESENTATIONS,
   ...WEBHOOK_SUBSCRIPTIONS,
   ...DELIVERIES,
   ...LOG,

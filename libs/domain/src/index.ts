@@ -12,6 +12,7 @@ export * from './subject-ref';
 export * from './statuses';
 export * from './attestations';
 export * from './credentials';
+export * from './presentations';
 export * from './access/roles';
 export * from './access/ownership';
 export * from './access/rules';

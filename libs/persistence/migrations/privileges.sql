@@ -28,7 +28,7 @@ GRANT SELECT ON migrations, limit_overrides, webhook_subscription_types, snapsho
   log_backfill, log_restarts, log_key_announcements, log_entries, log_waiting, log_checkpoints, log_tiles, log_tree, log_keys,
   log_policy, map_state, map_counting, map_streams, map_tiles, map_buckets, map_former, tenant_feed, shared_feed, log_feed, granted_feeds,
   trusted_issuers, attestations, attestation_lists, attestation_uses, evidence_waiting, issuing_keys, status_lists, credentials,
-  credential_offers, status_list_waiting TO iss_app, iss_gateway, iss_worker;
+  credential_offers, presentation_requests, status_list_waiting TO iss_app, iss_gateway, iss_worker;
 
 GRANT SELECT ON archive_packs TO iss_app, iss_gateway, iss_worker;
 
@@ -56,6 +56,7 @@ GRANT INSERT, UPDATE (sealed, replaced_at, retired_at) ON issuing_keys TO iss_ap
 GRANT INSERT, UPDATE (status, status_at, invalid_reason) ON credentials TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE (used, due_at) ON status_lists TO iss_app, iss_gateway;
 GRANT INSERT, UPDATE (token_hash, token_expires_at, wrong_tx_codes, taken_at) ON credential_offers TO iss_app, iss_gateway;
+GRANT INSERT, UPDATE (sealed, status, wrong_answers, problem, attestation_id) ON presentation_requests TO iss_app, iss_gateway;
 GRANT INSERT (tenant_id, issuer, uri, due_at), UPDATE (due_at) ON attestation_lists TO iss_app, iss_gateway;
 GRANT INSERT ON outbox_events, deliveries TO iss_gateway;
 GRANT UPDATE ON deliveries TO iss_gateway;
@@ -71,6 +72,7 @@ GRANT INSERT, UPDATE (status, closed_at, overdue_told_at, next_at, next_request_
 GRANT SELECT, UPDATE (started_at), DELETE ON idempotency_keys TO iss_worker;
 GRANT SELECT, UPDATE (window_start), DELETE ON rate_limits TO iss_worker;
 GRANT UPDATE (taken_at), DELETE ON credential_offers TO iss_app, iss_worker;
+GRANT UPDATE (status), DELETE ON presentation_requests TO iss_app, iss_worker;
 GRANT INSERT ON log_entries TO iss_app, iss_worker;
 GRANT DELETE ON log_waiting, records_waiting TO iss_app, iss_worker;
 GRANT INSERT ON record_batches TO iss_app, iss_worker;

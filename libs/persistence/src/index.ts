@@ -37,6 +37,7 @@ export * from './stores/refresh-requests/refresh-request.store';
 export * from './stores/tenancy/transfer-offer.store';
 export * from './stores/attestations/attestation.store';
 export * from './stores/attestations/evidence.store';
+export * from './stores/attestations/presentation-request.store';
 export * from './stores/attestations/trusted-issuer.store';
 export * from './stores/credentials/credential.store';
 export * from './stores/credentials/issuing-key.store';

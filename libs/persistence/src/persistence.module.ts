@@ -5,6 +5,7 @@ import type { Sql } from './sql/sql';
 import { ArchiveStore } from './stores/archive/archive.store';
 import { AttestationStore } from './stores/attestations/attestation.store';
 import { EvidenceStore } from './stores/attestations/evidence.store';
+import { PresentationRequestStore } from './stores/attestations/presentation-request.store';
 import { TrustedIssuerStore } from './stores/attestations/trusted-issuer.store';
 import { CredentialStore } from './stores/credentials/credential.store';
 import { IssuingKeyStore } from './stores/credentials/issuing-key.store';
@@ -90,6 +91,7 @@ const STORES: readonly (new (sql: Sql, caps: Caps) => object)[] = [
   MapReadStore,
   OutboxProjectionStore,
   OutboxStore,
+  PresentationRequestStore,
   ProvenanceStore,
   PublicEntryStore,
   RateLimitStore,

@@ -52,6 +52,8 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
     'DELETE /v1/tenants/{tenant_id}/trusted-issuers/{issuer}',
     'POST /v1/tenants/{tenant_id}/attestations',
     'GET /v1/tenants/{tenant_id}/attestations/{attestation_id}',
+    'POST /v1/tenants/{tenant_id}/presentation-requests',
+    'GET /v1/tenants/{tenant_id}/presentation-requests/{presentation_request_id}',
     'POST /v1/tenants/{tenant_id}/issuing-keys/{kid}/retire',
     'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials',
     'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credential-offers',

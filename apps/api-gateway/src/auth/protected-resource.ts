@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { DomainError } from '@iss/domain';
 import type { AuthSettings } from './auth-settings';
 
 /** The path of the metadata of a protected resource at its origin (RFC 9728, section 3). */
@@ -19,4 +20,13 @@ export function ownOrigin(
   if (host === undefined || !HOST.test(host) || !URL.canParse(`https://${host}`)) return null;
   const isLoopback = LOOPBACK.test(new URL(`https://${host}`).hostname);
   return new URL(`${isLoopback ? 'http' : 'https'}://${host}`).origin;
+}
+
+/** Returns {@link ownOrigin}. Throws `validation_error` if there is none. */
+export function requireOwnOrigin(request: Pick<IncomingMessage, 'headers'>, settings: AuthSettings): string {
+  const origin = ownOrigin(request, settings);
+  if (origin !== null) return origin;
+  throw new DomainError('validation_error', 'The Host header names no host. Send the host of the service.', [
+    { path: '/headers/host', message: 'must be a host, with or without a port', code: 'invalid_format' },
+  ]);
 }

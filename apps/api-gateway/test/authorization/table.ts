@@ -100,6 +100,14 @@ export const TABLE: readonly Row[] = [
   { method: 'post', path: '/tenants/{tenant_id}/nonce', ok: 200, open: true, ...ofOwner },
   // Only the token for the code of an offer takes a credential (`credential-offers.e2e-spec.ts`).
   { method: 'post', path: '/tenants/{tenant_id}/credential', ok: 401, open: true, ...ofOwner },
+  {
+    method: 'post',
+    path: '/openid4vp/responses/{response_id}',
+    ok: 200,
+    open: true,
+    ...ofOwner,
+    fixture: 'wallet_error',
+  },
   { method: 'get', path: '/v1/status-lists/{list_id}', ok: 200, open: true, ...ofOwner, fixture: 'status_list' },
   { method: 'get', path: '/log/consistency', ok: 200, open: true, ...ofOwner, fixture: 'log_sizes' },
 
@@ -471,6 +479,22 @@ export const TABLE: readonly Row[] = [
     role: 'tenant_reader',
     ...ofOwner,
     fixture: 'attestation',
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/presentation-requests`,
+    ok: 201,
+    role: 'tenant_editor',
+    ...ofOwner,
+    fixture: 'new_presentation_request',
+  },
+  {
+    method: 'get',
+    path: `${TENANT}/presentation-requests/{presentation_request_id}`,
+    ok: 200,
+    role: 'tenant_reader',
+    ...ofOwner,
+    fixture: 'presentation_request',
   },
   {
     method: 'get',

@@ -196,6 +196,16 @@ export class World {
     return { params: { attestation_id: attestationId } };
   }
 
+  async addPresentationRequest(): Promise<Prepared> {
+    const { body } = await this.asOwner('presentation-requests').send({ vcts: ['vct'] });
+    const { searchParams } = new URL(body.link);
+    const params = {
+      presentation_request_id: body.presentation_request_id,
+      response_id: searchParams.get('response_uri')?.split('/').at(-1) ?? '',
+    };
+    return { params, form: { error: 'access_denied' } };
+  }
+
   /** Creates a key that can sign, through the service, because only that can seal it. */
   async addIssuingKey(): Promise<Prepared> {
     const { body } = await this.asOwner('issuing-keys');
@@ -504,6 +514,9 @@ export const FIXTURES = {
     return { body: { credential: EXAMPLE_CREDENTIAL.text } };
   },
   attestation: (world) => world.createAttestation(),
+  new_presentation_request: async () => ({ body: { vcts: ['vct'] } }),
+  presentation_request: (world) => world.addPresentationRequest(),
+  wallet_error: (world) => world.addPresentationRequest(),
   issuing_key: (world) => world.addIssuingKey(),
   credential_source: async (world) => {
     await world.addIssuingKey();

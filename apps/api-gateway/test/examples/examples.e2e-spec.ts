@@ -73,6 +73,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   createWalletToken: { caller: null },
   createNonce: { caller: null },
   issueOfferedCredential: { caller: null },
+  answerPresentationRequest: { caller: null },
   getStatusList: { caller: null },
   getLogKeys: { stage: 'logged', caller: null },
   getConsistencyProof: { stage: 'logged', caller: null },
@@ -105,7 +106,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
 /** Answers of which a test can predict only the members, because they describe the running process or are random. */
 const OF_THE_PROCESS = [
   ...['getMeta', 'getProtectedResource', 'createIssuingKey', 'issueCredential', 'createCredentialOffer'],
-  ...['createWalletToken', 'createNonce', 'getCredentialIssuer'],
+  ...['createWalletToken', 'createNonce', 'getCredentialIssuer', 'createPresentationRequest'],
 ];
 /**
  * Parameters with which the answer is not the one of the example: a bundle, a past moment, or a part of the items. Of
@@ -154,6 +155,7 @@ const NOT_ANSWERED_SO = [
   ...['createGrant 202 latest', 'createGrant 202 part'],
   // A proof is signed for the moment.
   'issueOfferedCredential 200 proof',
+  'answerPresentationRequest 200 answer',
 ];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));

@@ -33,6 +33,8 @@ import {
   PENDING_OFFER as OFFER,
   PENDING_REQUEST,
   PendingGrant,
+  PRESENTATION_REQUEST,
+  PresentationRequest,
   Principal,
   PROPOSED,
   RefreshRequest,
@@ -59,6 +61,7 @@ const TRANSFER_OFFER_EXAMPLE = TransferOffer.of(OFFER);
 const DELIVERY_WITH_PAYLOAD_EXAMPLE = DeliveryWithPayload.of(DEAD);
 const TRUSTED_ISSUER_EXAMPLE = TrustedIssuer.of(TRUSTED_ISSUER);
 const ATTESTATION_EXAMPLE = Attestation.of(ATTESTATION);
+const PRESENTATION_REQUEST_EXAMPLE = PresentationRequest.of(PRESENTATION_REQUEST);
 const SUBSCRIPTION_EXAMPLE = Subscription.of(SUBSCRIPTION);
 
 /** The stage that the story of the examples has reached. */
@@ -259,6 +262,19 @@ export class ExampleWorld {
       ]),
       attestation_id: ATTESTATION.attestationId,
       digest: Buffer.from(ATTESTATION_EXAMPLE.digest, 'hex'),
+    });
+
+    await this.insert('presentation_requests', {
+      ...pick(PRESENTATION_REQUEST_EXAMPLE, [
+        'presentation_request_id',
+        'tenant_id',
+        'vcts',
+        'claims',
+        'created_by',
+        'created_at',
+      ]),
+      ...pick(PRESENTATION_REQUEST_EXAMPLE, ['expires_at']),
+      sealed: 'sealed',
     });
 
     const { kid } = ISSUING_KEY;

@@ -45,6 +45,7 @@ export class RetentionService {
       idempotency_keys: await this.inBatches(() => idempotency.deleteExpired(BATCH)),
       rate_windows: await this.inBatches(() => retention.deleteRateWindows(BATCH)),
       credential_offers: await this.inBatches(() => retention.deleteOffers(BATCH)),
+      presentation_requests: await this.inBatches(() => retention.deletePresentationRequests(BATCH)),
     };
     if (Object.values(deleted).some((count) => count > 0)) logger.info({ deleted }, 'Deleted old rows');
   }

@@ -561,6 +561,15 @@ export type CreateGrantsBody = {
   grants: Array<CreateGrantBody>;
 };
 
+export type CreatePresentationRequestBody = {
+  /** The types of credentials (`vct`), one of which the wallet must present. */
+  vcts: Array<string>;
+  /** The claims that it must disclose, as paths of DCQL: each an array of names, indexes from 0, and null for all items of an array. */
+  claims?: Array<Array<unknown>> | null;
+  /** How long the wallet may answer, in seconds. Without it, 600. */
+  expires_in?: number | null;
+};
+
 export type CreateRefreshRequestBody = {
   /** The caller's tenant. */
   requesting_tenant_id: string;
@@ -1920,6 +1929,42 @@ export type PendingGrant = {
 export type PendingGrantPage = PageEnd & {
   /** The items of the page. */
   items: Array<PendingGrant>;
+};
+
+/** Either `response` or `error`. */
+export type PresentationAnswer = {
+  /** The encrypted answer (`direct_post.jwt`). */
+  response?: string;
+  /** The code of an error, if the wallet does not present a credential. */
+  error?: string;
+};
+
+/** An empty object. */
+export type PresentationReceived = { [key: string]: unknown };
+
+export type PresentationRequest = {
+  /** The id of the request. */
+  presentation_request_id: string;
+  /** The id of a tenant. */
+  tenant_id: string;
+  /** `received`: a credential was verified and stored. `refused`: the wallet refused, or the fifth answer was wrong. */
+  status: 'pending' | 'received' | 'refused' | 'expired';
+  /** The types of credentials (`vct`), one of which the wallet must present. */
+  vcts: Array<string>;
+  /** The claims that it must disclose, as paths of DCQL: each an array of names, indexes from 0, and null for all items of an array. */
+  claims: Array<Array<unknown>>;
+  /** The attestation that the request yielded; null unless it is `received`. */
+  attestation_id: string | null;
+  /** Why the last answer was refused; null if none was, or if a later one was right. */
+  problem: string | null;
+  /** The principal that made the request. */
+  created_by: string;
+  /** When the request was made. */
+  created_at: string;
+  /** When the request expires. An hour later the service deletes it. */
+  expires_at: string;
+  /** The request as a link that opens a wallet. Show it as a QR code or a link. Only the answer to the call that made the request contains it; otherwise null. */
+  link: string | null;
 };
 
 export type Principal = Member & {
@@ -3401,6 +3446,7 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/trusted-issuers/{issuer}': { answer: TrustedIssuer };
     '/v1/tenants/{tenant_id}/attestations': { query?: PageQuery; answer: AttestationPage };
     '/v1/tenants/{tenant_id}/attestations/{attestation_id}': { answer: Attestation };
+    '/v1/tenants/{tenant_id}/presentation-requests/{presentation_request_id}': { answer: PresentationRequest };
     '/v1/tenants/{tenant_id}/issuing-keys': { query?: PageQuery; answer: IssuingKeyPage };
     '/v1/tenants/{tenant_id}/credentials': { query?: PageQuery; answer: CredentialPage };
     '/v1/tenants/{tenant_id}/credentials/{credential_id}': { answer: Credential };
@@ -3663,6 +3709,10 @@ export type Operations = {
       body: CreateAttestationBody;
       answer: Attestation;
     };
+    '/v1/tenants/{tenant_id}/presentation-requests': {
+      body: CreatePresentationRequestBody;
+      answer: PresentationRequest;
+    };
     '/v1/tenants/{tenant_id}/issuing-keys': { answer: IssuingKey };
     '/v1/tenants/{tenant_id}/issuing-keys/{kid}/retire': { answer: IssuingKey };
     '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credentials': {
@@ -3677,6 +3727,7 @@ export type Operations = {
     '/tenants/{tenant_id}/token': { answer: WalletToken };
     '/tenants/{tenant_id}/nonce': { answer: WalletNonce };
     '/tenants/{tenant_id}/credential': { body: WalletCredentialRequest; answer: WalletCredentials };
+    '/openid4vp/responses/{response_id}': { answer: PresentationReceived };
     '/v1/webhook-subscriptions': {
       body: CreateWebhookSubscriptionBody;
       answer: {
@@ -3766,12 +3817,16 @@ export type PathParameters = {
   issuer: string;
   /** An attestation. The UUID without `att_` is accepted too. */
   attestation_id: string;
+  /** A request to a wallet. */
+  presentation_request_id: string;
   /** An issuing key of the tenant. */
   kid: string;
   /** A credential. The UUID without `cred_` is accepted too. */
   credential_id: string;
   /** A status list. */
   list_id: string;
+  /** The end of the `response_uri` of a request. */
+  response_id: string;
   /** A webhook subscription. The UUID without `wsub_` is accepted too. */
   subscription_id: string;
   /** A delivery to the subscription. */
@@ -3834,6 +3889,7 @@ export type AuditAction =
   | 'trusted_issuer.changed'
   | 'trusted_issuer.removed'
   | 'attestation.added'
+  | 'presentation.requested'
   | 'issuing_key.created'
   | 'issuing_key.retired'
   | 'credential.offered'

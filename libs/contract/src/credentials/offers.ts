@@ -14,7 +14,7 @@ export const PRE_AUTHORIZED_GRANT = 'urn:ietf:params:oauth:grant-type:pre-author
 /** The id of the configuration for the view of a version. Profiles have their own names. */
 export const VIEW_CONFIGURATION = 'entity_state';
 
-const FORM_TYPE = 'application/x-www-form-urlencoded';
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
 const anyJson = shown<object>({ type: 'object', additionalProperties: true });
 
 export const profile = oneOf(CREDENTIAL_PROFILES).described(
@@ -122,7 +122,7 @@ function refusal(description: string, error: OAuthErrorBody, others: readonly ob
 }
 
 /** A malformed path or query has the error envelope of the other operations. */
-const badRequest = (error: OAuthErrorBody): Answer =>
+export const badRequest = (error: OAuthErrorBody): Answer =>
   refusal('The request is refused; `error` says why.', error, [ERROR_SCHEMA]);
 
 const TokenAnswer = view('WalletToken', {

@@ -13,6 +13,7 @@ export const EXAMPLE_IDS = {
   subscription_id: '7d0b1c9e-40bb-4d5b-8f2c-6a3f0f3a9d11',
   /** Without its prefix. */
   attestation_id: '1f4b6a90-2c7d-4e8a-b5f3-9d0e1c2a3b47',
+  presentation_request_id: '7e3d5c18-b9a2-4f60-8c41-d2f0a6b7e935',
   /** Without its prefix. */
   credential_id: '5c9d2e71-8a04-4b3f-9e16-7d0f3a2b1c58',
   list_id: '2b7e4d90-1c5a-4f68-8d3b-0a9c6e5f7412',

@@ -1,6 +1,6 @@
 import { ATTESTATION_PREFIX, CREDENTIAL_PREFIX, SUBSCRIPTION_PREFIX } from '@iss/domain';
 import { Field, shown } from './field';
-import { issuer, principalId, subjectId, subjectType, tenantId, uuid, version } from './fields';
+import { issuer, principalId, subjectId, subjectType, tenantId, text, uuid, version } from './fields';
 import { EXAMPLE_IDS } from './example-ids';
 
 /** A UUID that this prefix may precede. */
@@ -36,6 +36,10 @@ export const PATH_PARAMETERS: Readonly<Record<string, Field<string> | Field<numb
   attestation_id: prefixed(ATTESTATION_PREFIX)
     .described(`An attestation. The UUID without \`${ATTESTATION_PREFIX}\` is accepted too.`)
     .example(ATTESTATION_PREFIX + EXAMPLE_IDS.attestation_id),
+  presentation_request_id: uuid.described('A request to a wallet.').example(EXAMPLE_IDS.presentation_request_id),
+  response_id: text
+    .described('The end of the `response_uri` of a request.')
+    .example(`${EXAMPLE_IDS.presentation_request_id}.0JLsQLTBMU-_I-20oyH4WtY5RJ1ke7rO6XwskKXSF0E`),
   credential_id: prefixed(CREDENTIAL_PREFIX)
     .described(`A credential. The UUID without \`${CREDENTIAL_PREFIX}\` is accepted too.`)
     .example(CREDENTIAL_PREFIX + EXAMPLE_IDS.credential_id),

@@ -49,6 +49,7 @@ export const AUDIT_ACTIONS = {
   'trusted_issuer.changed': ['issuer'],
   'trusted_issuer.removed': ['issuer'],
   'attestation.added': ['attestation_id', 'issuer'],
+  'presentation.requested': ['presentation_request_id'],
   'issuing_key.created': ['kid'],
   'issuing_key.retired': ['kid'],
   'credential.offered': ['offer_id', 'subject_type', 'subject_id'],

@@ -185,6 +185,14 @@ export const CAPS = {
     reason: 'the status of each is asked every hour',
     remedy: 'Wait until attestations expire',
   },
+  pending_presentation_requests: {
+    variable: 'MAX_PENDING_PRESENTATION_REQUESTS',
+    default: 100,
+    scope: 'tenant',
+    counts: 'requests of a tenant to wallets that are `pending`',
+    reason: 'anybody may send answers to each, and each answer costs processor time',
+    remedy: 'Wait until requests are answered or expire',
+  },
   issuing_keys_per_tenant: {
     variable: 'MAX_ISSUING_KEYS_PER_TENANT',
     default: 100,

@@ -111,6 +111,11 @@ export const IssuerParam = createParamDecorator((_: unknown, context: ExecutionC
   return issuer;
 });
 
+/** Injects `response_id` from the path, as it was sent. */
+export const ResponseIdParam = createParamDecorator((_: unknown, context: ExecutionContext): string =>
+  parameter(context, 'response_id'),
+);
+
 /** Injects `kid` from the path. */
 export const KidParam = createParamDecorator((_: unknown, context: ExecutionContext): string => {
   const kid = parameter(context, 'kid');

@@ -8,7 +8,14 @@ import {
   type PageRequest,
   TrustedIssuerStore,
 } from '@iss/persistence';
-import { AttestationProblem, issuerOf, type KeyBinding, verifyCredential } from '@iss/attestation';
+import {
+  type AskedCredential,
+  AttestationProblem,
+  issuerOf,
+  type KeyBinding,
+  requireAsked,
+  verifyCredential,
+} from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
 import { Founders } from '../../access/founders';
 import { HeldPlaces } from '../../access/held-places';
@@ -18,6 +25,8 @@ export interface SentCredential {
   keyBinding: KeyBinding | null;
   /** How long to wait for its status. */
   waitSeconds: number;
+  /** The presentation request that it answers; null if it was uploaded. */
+  request: (AskedCredential & { presentationRequestId: string }) | null;
 }
 
 const POLL_MS = 500;
@@ -38,17 +47,19 @@ export class AttestationService {
   ) {}
 
   /**
-   * Verifies a credential and stores its description, without its text. The worker reads its status. Throws
-   * `forbidden`, `limit_reached`, or `validation_error` that says what is wrong with the credential.
+   * Verifies a credential and stores its description, without its text. The worker reads its status. Throws `forbidden`,
+   * `limit_reached`, `validation_error` that says what is wrong with the credential, or `conflict` if its request has ended.
    */
-  async add(acting: Acting, { credential, keyBinding, waitSeconds }: SentCredential): Promise<AttestationRecord> {
+  async add(acting: Acting, sent: SentCredential): Promise<AttestationRecord> {
+    const { waitSeconds, request } = sent;
     const deadlineMs = performance.now() + waitSeconds * 1000;
-    const { issuer, vct, digest, hasKeyBinding, expiresAt, status } = await this.verify(acting, credential, keyBinding);
+    const { issuer, vct, digest, hasKeyBinding, expiresAt, status } = await this.verify(acting, sent);
     const attestationId = randomUUID();
-    const added = await this.attestations.add(acting, {
+    const attestation = {
       ...{ attestationId, tenantId: acting.tenantId, issuer, vct, digest, hasKeyBinding, expiresAt },
       ...{ statusUri: status?.uri ?? null, statusIdx: status?.idx ?? null },
-    });
+    };
+    const added = await this.attestations.add(acting, attestation, request?.presentationRequestId ?? null);
     return added.status === 'pending' && waitSeconds > 0 ? this.settled(acting, added, deadlineMs) : added;
   }
 
@@ -82,7 +93,7 @@ export class AttestationService {
     return page;
   }
 
-  private async verify(actor: Actor, credential: string, keyBinding: KeyBinding | null) {
+  private async verify(actor: Actor, { credential, keyBinding, request }: SentCredential) {
     // If the credential names no issuer, an empty name is looked up, which no issuer has. So access is decided first in
     // any case.
     const { facts, trusted } = await this.issuers.find(actor, namedIssuer(credential));
@@ -96,6 +107,7 @@ export class AttestationService {
         );
       const keys = { issuer, jwks: [...trusted.keys], roots: trusted.roots };
       const verified = await verifyCredential(credential, keys, keyBinding, new Date());
+      if (request !== null) requireAsked(verified, request);
       if (trusted.vcts.includes(verified.vct)) return verified;
       throw new AttestationProblem(
         'untrusted_issuer',

@@ -59,7 +59,7 @@ export class AttestationsController {
     @QueryOf() { wait }: CreateAttestationQuery,
     @JsonBody() { credential, key_binding }: CreateAttestationBody,
   ): Promise<Attestation> {
-    const sent = { credential, keyBinding: key_binding ?? null, waitSeconds: Number(wait ?? 0) };
+    const sent = { credential, keyBinding: key_binding ?? null, waitSeconds: Number(wait ?? 0), request: null };
     return Attestation.of(recordOf(await this.attestations.add(acting, sent)));
   }
 

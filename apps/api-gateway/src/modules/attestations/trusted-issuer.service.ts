@@ -23,6 +23,7 @@ export interface SentIssuer {
 
 const MAX_ITEMS = { vcts: 100, keys: 20, roots: 10 } as const;
 const MAX_VCT_LENGTH = 512;
+export const VCT_RULE = `must be a text of 1 to ${MAX_VCT_LENGTH} characters without control characters`;
 /** Limits the size of an entry, so that a page of entries stays small. */
 const MAX_ENTRY_BYTES = 24 * 1024;
 
@@ -78,11 +79,9 @@ async function requireIssuer(sent: SentIssuer): Promise<Pick<TrustedIssuerRecord
     refuse('', `must have at most ${MAX_ENTRY_BYTES} bytes`, 'too_many');
   }
   if (details.length > 0) throw invalid(details);
-  const vcts = sent.vcts.filter((vct) => typeof vct === 'string');
+  const vcts = sent.vcts.filter(isVct);
   for (const [index, vct] of sent.vcts.entries()) {
-    if (typeof vct !== 'string' || vct === '' || vct.length > MAX_VCT_LENGTH || /\p{Cc}/u.test(vct)) {
-      refuse(`/vcts/${index}`, `must be a text of 1 to ${MAX_VCT_LENGTH} characters without control characters`);
-    }
+    if (!isVct(vct)) refuse(`/vcts/${index}`, VCT_RULE);
   }
   const keys: JsonObject[] = [];
   for (const [index, key] of sent.keys.entries()) {
@@ -100,6 +99,11 @@ async function requireIssuer(sent: SentIssuer): Promise<Pick<TrustedIssuerRecord
   });
   if (details.length > 0) throw invalid(details);
   return { vcts, keys, roots };
+}
+
+/** Checks whether a value can be the type of credentials. */
+export function isVct(vct: JsonValue): vct is string {
+  return typeof vct === 'string' && vct !== '' && vct.length <= MAX_VCT_LENGTH && !/\p{Cc}/u.test(vct);
 }
 
 function invalid(details: ErrorDetail[]): DomainError {

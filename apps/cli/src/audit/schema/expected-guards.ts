@@ -152,6 +152,13 @@ constraint pending_grants_end_once of pending_grants: CHECKconfirmed_atISNULLORc
 constraint pending_grants_paths of pending_grants: CHECKcardinalitypaths>0
 constraint pending_grants_pkey of pending_grants: PRIMARYKEYgrant_id
 constraint pending_grants_two_people of pending_grants: CHECKconfirmed_by<>requested_by
+constraint presentation_requests_attestation_id_fkey of presentation_requests: FOREIGNKEYattestation_idREFERENCESattestationsattestation_id
+constraint presentation_requests_pkey of presentation_requests: PRIMARYKEYpresentation_request_id
+constraint presentation_requests_received of presentation_requests: CHECKstatus='received'::text=attestation_idISNOTNULL
+constraint presentation_requests_sealed of presentation_requests: CHECKstatus='pending'::text=sealedISNOTNULL
+constraint presentation_requests_status of presentation_requests: CHECKstatus=ANYARRAY['pending'::text,'received'::text,'refused'::text]
+constraint presentation_requests_tenant_id_fkey of presentation_requests: FOREIGNKEYtenant_idREFERENCEStenantstenant_id
+constraint presentation_requests_wrong_answers_check of presentation_requests: CHECKwrong_answers>=0ANDwrong_answers<=5
 constraint provenance_backfill_is_one_check of provenance_backfill: CHECKis_one
 constraint provenance_backfill_pkey of provenance_backfill: PRIMARYKEYis_one
 constraint rate_limits_pkey of rate_limits: PRIMARYKEYprincipal_id
@@ -228,9 +235,10 @@ function audit_issuing_key (): plpgsql as its owner search_path=pg_catalog, pg_t
 function audit_limit (): plpgsql as its owner search_path=pg_catalog, pg_temp d872ac30c30c4535 for PUBLIC
 function audit_member (): plpgsql as its owner search_path=pg_catalog, pg_temp 589e0056fdf0346c for PUBLIC
 function audit_pending_grant (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 8ca6c8d051ae61c8 for PUBLIC
+function audit_presentation_request (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 95105a14b766023b for PUBLIC
 function audit_refresh_requests (): plpgsql as its owner search_path=pg_catalog, pg_temp TimeZone=UTC 35994cf09ee4aadd for PUBLIC
 function audit_subscription (): plpgsql as its owner search_path=pg_catalog, pg_temp fbdb0dbba78d8333 for PUBLIC
-function audit_target_id (target jsonb): plpgsql 3ce0340e4708d111 for PUBLIC
+function audit_target_id (target jsonb): plpgsql f9024eede2d54692 for PUBLIC
 function audit_tenant (): plpgsql as its owner search_path=pg_catalog, pg_temp 10044cdd50155788 for PUBLIC
 function audit_transfer_offer (): plpgsql as its owner search_path=pg_catalog, pg_temp 91495e7f31854872 for PUBLIC
 function audit_trusted_issuer (): plpgsql as its owner search_path=pg_catalog, pg_temp e66d4459a4d60037 for PUBLIC
@@ -297,6 +305,7 @@ function refuse_map_change (): plpgsql search_path=pg_catalog, pg_temp 9e676a1e1
 function refuse_offer_change (): plpgsql search_path=pg_catalog, pg_temp ee1544bc88b17fa4 for PUBLIC
 function refuse_pack_change (): plpgsql search_path=pg_catalog, pg_temp 35564bb28d1f3816 for PUBLIC
 function refuse_pending_grant_change (): plpgsql search_path=pg_catalog, pg_temp 9e969ba88eb48778 for PUBLIC
+function refuse_presentation_request_change (): plpgsql search_path=pg_catalog, pg_temp 5ea825ca75229bea for PUBLIC
 function refuse_provenance_change (): plpgsql search_path=pg_catalog, pg_temp 3b7c65750190f6b1 for PUBLIC
 function refuse_record_change (): plpgsql fbca8d67e11432d1 for PUBLIC
 function refuse_snapshot_change (): plpgsql search_path=public, pg_temp 335f8d36387f5446 for PUBLIC
@@ -362,6 +371,7 @@ migration MapInPlace1700000000053: applied
 migration MoreFilters1700000000043: applied
 migration PendingChanges1700000000039: applied
 migration PendingGrants1700000000046: applied
+migration PresentationRequests1700000000068: applied
 migration Provenance1700000000015: applied
 migration ProvenanceBackfill1700000000028: applied
 migration ProvenanceStays1700000000064: applied
@@ -425,6 +435,7 @@ privileges of PUBLIC on outbox_events: none
 privileges of PUBLIC on outbox_waiting: none
 privileges of PUBLIC on owner_changes: none
 privileges of PUBLIC on pending_grants: none
+privileges of PUBLIC on presentation_requests: none
 privileges of PUBLIC on provenance_backfill: none
 privileges of PUBLIC on rate_limits: none
 privileges of PUBLIC on record_batches: none
@@ -495,6 +506,7 @@ privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_app on owner_changes: SELECT
 privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
+privileges of iss_app on presentation_requests: DELETE, INSERT, SELECT, UPDATE (attestation_id, problem, sealed, status, wrong_answers)
 privileges of iss_app on provenance_backfill: SELECT
 privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_app on record_batches: INSERT, SELECT
@@ -565,6 +577,7 @@ privileges of iss_gateway on outbox_events: INSERT, SELECT
 privileges of iss_gateway on outbox_waiting: SELECT
 privileges of iss_gateway on owner_changes: SELECT
 privileges of iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
+privileges of iss_gateway on presentation_requests: INSERT, SELECT, UPDATE (attestation_id, problem, sealed, status, wrong_answers)
 privileges of iss_gateway on provenance_backfill: none
 privileges of iss_gateway on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on record_batches: SELECT
@@ -635,6 +648,7 @@ privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
 privileges of iss_worker on owner_changes: SELECT
 privileges of iss_worker on pending_grants: SELECT
+privileges of iss_worker on presentation_requests: DELETE, SELECT, UPDATE (status)
 privileges of iss_worker on provenance_backfill: SELECT
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
 privileges of iss_worker on record_batches: INSERT, SELECT
@@ -764,6 +778,8 @@ trigger owner_changes_not_truncated of owner_changes: CREATETRIGGERowner_changes
 trigger pending_grants_audited of pending_grants: CREATETRIGGERpending_grants_auditedAFTERINSERTORUPDATEONpending_grantsFOREACHROWEXECUTEFUNCTIONaudit_pending_grant
 trigger pending_grants_not_truncated of pending_grants: CREATETRIGGERpending_grants_not_truncatedBEFORETRUNCATEONpending_grantsFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate
 trigger pending_grants_stay of pending_grants: CREATETRIGGERpending_grants_stayBEFOREDELETEORUPDATEONpending_grantsFOREACHROWEXECUTEFUNCTIONrefuse_pending_grant_change
+trigger presentation_requests_audited of presentation_requests: CREATETRIGGERpresentation_requests_auditedAFTERINSERTONpresentation_requestsFOREACHROWEXECUTEFUNCTIONaudit_presentation_request
+trigger presentation_requests_immutable of presentation_requests: CREATETRIGGERpresentation_requests_immutableBEFOREUPDATEONpresentation_requestsFOREACHROWWHENto_jsonbold.*-'{sealed,status,wrong_answers,problem,attestation_id}'::text[]<>to_jsonbnew.*-'{sealed,status,wrong_answers,problem,attestation_id}'::text[]ORold.status<>'pending'::textORnew.sealed<>old.sealedORnew.wrong_answers<old.wrong_answersEXECUTEFUNCTIONrefuse_presentation_request_change
 trigger record_batches_immutable of record_batches: CREATETRIGGERrecord_batches_immutableBEFOREDELETEORUPDATEONrecord_batchesFOREACHROWEXECUTEFUNCTIONrefuse_log_change
 trigger record_batches_logged of record_batches: CREATETRIGGERrecord_batches_loggedAFTERINSERTONrecord_batchesFOREACHROWEXECUTEFUNCTIONmark_record_batch
 trigger record_batches_not_truncated of record_batches: CREATETRIGGERrecord_batches_not_truncatedBEFORETRUNCATEONrecord_batchesFOREACHSTATEMENTEXECUTEFUNCTIONrefuse_truncate

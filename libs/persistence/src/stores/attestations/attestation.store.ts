@@ -1,4 +1,4 @@
-import type { AccessFacts, Actor, AttestationStatus } from '@iss/domain';
+import { type AccessFacts, type Actor, type AttestationStatus, DomainError } from '@iss/domain';
 import { type Caps, DEFAULT_CAPS, limitReached } from '@iss/platform';
 import { type Before, before, type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
@@ -38,6 +38,7 @@ const ADD = statement<
   NewAttestation & ActedBy & Pick<Caps, 'attestations_per_tenant'>,
   { attestation: AttestationRecord | null; cap: number }
 >('attestation_add');
+const RECEIVE = statement<{ presentationRequestId: string; attestationId: string }>('presentation_request_receive');
 const FIND = statement<
   Actor & { attestationId: string },
   { facts: AccessFacts; attestation: AttestationRecord | null }
@@ -52,16 +53,19 @@ export class AttestationStore {
   ) {}
 
   /**
-   * Stores a verified credential, whose status the worker then reads. Throws `limit_reached` if the tenant has the maximum
-   * number.
+   * Stores a verified credential, whose status the worker then reads. Ends the presentation request that it answers, if any.
+   * Throws `limit_reached` if the tenant has the maximum number, and `conflict` if the request has ended.
    */
-  add(by: ActedBy, attestation: NewAttestation): Promise<AttestationRecord> {
+  add(by: ActedBy, attestation: NewAttestation, presentationRequestId: string | null): Promise<AttestationRecord> {
     const { attestations_per_tenant } = this.caps;
+    const { attestationId } = attestation;
     return this.sql.transaction(async (sql) => {
       await lockTenant(sql, { ...by, tenantId: attestation.tenantId });
       const { attestation: added, cap } = await sql.one(ADD, { ...attestation, ...by, attestations_per_tenant });
       if (added === null) throw limitReached('attestations_per_tenant', cap);
-      return added;
+      if (presentationRequestId === null) return added;
+      if ((await sql.run(RECEIVE, { presentationRequestId, attestationId })).length > 0) return added;
+      throw new DomainError('conflict', 'The presentation request was answered, or it has ended.');
     });
   }
 

@@ -188,4 +188,21 @@ describe('RetentionStore', () => {
       { created_by: '9' },
     ]);
   });
+
+  it('deletes requests to wallets that expired an hour ago, whatever became of them', async () => {
+    await run('tenant', `INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme') ON CONFLICT DO NOTHING`);
+    await run(
+      'requests',
+      `INSERT INTO presentation_requests (presentation_request_id, tenant_id, vcts, claims, sealed, status, created_by, expires_at)
+       SELECT gen_random_uuid(), 'acme', '{vct}', '{}', CASE WHEN minutes < 62 THEN 'sealed' END,
+              CASE WHEN minutes < 62 THEN 'pending' ELSE 'refused' END, minutes::text, now() - minutes * interval '1 minute'
+         FROM unnest(ARRAY[-5, 59, 61, 62]) minutes`,
+    );
+    expect(await store.deletePresentationRequests(1)).toBe(1);
+    expect(await store.deletePresentationRequests(10)).toBe(1);
+    expect(await run('requests_left', 'SELECT created_by FROM presentation_requests ORDER BY 1')).toEqual([
+      { created_by: '-5' },
+      { created_by: '59' },
+    ]);
+  });
 });

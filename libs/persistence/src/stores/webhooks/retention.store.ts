@@ -13,6 +13,9 @@ const DELETE_EVENTS = statement<
 
 const DELETE_RATE_WINDOWS = statement<{ limit: number }, { deleted: number }>('retention_delete_rate_windows');
 const DELETE_OFFERS = statement<{ limit: number }, { deleted: number }>('retention_delete_offers');
+const DELETE_PRESENTATION_REQUESTS = statement<{ limit: number }, { deleted: number }>(
+  'retention_delete_presentation_requests',
+);
 
 /**
  * Deletes expired rows in batches that are found by index. Rows that are locked are skipped, so writers never wait, and any
@@ -51,5 +54,10 @@ export class RetentionStore {
   /** Deletes at most `limit` offers of credentials that nobody can take any more. Returns their number. */
   async deleteOffers(limit: number): Promise<number> {
     return (await this.sql.one(DELETE_OFFERS, { limit })).deleted;
+  }
+
+  /** Deletes at most `limit` presentation requests that expired an hour ago. Returns their number. */
+  async deletePresentationRequests(limit: number): Promise<number> {
+    return (await this.sql.one(DELETE_PRESENTATION_REQUESTS, { limit })).deleted;
   }
 }

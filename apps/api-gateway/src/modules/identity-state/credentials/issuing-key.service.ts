@@ -11,7 +11,7 @@ import { SecretBox } from '@iss/platform';
 import { createIssuingKey } from '@iss/attestation';
 import { Inject, Injectable } from '@nestjs/common';
 import { AccessService } from '../../../access/access.service';
-import { ownOrigin } from '../../../auth/protected-resource';
+import { requireOwnOrigin } from '../../../auth/protected-resource';
 import { type GatewaySettings, SETTINGS } from '../../../settings';
 
 /** Manages the keys with which tenants sign credentials. */
@@ -55,12 +55,7 @@ export class IssuingKeyService {
   }
 
   private async newKey({ tenantId }: Actor, request: IncomingMessage): Promise<NewIssuingKey> {
-    const origin = ownOrigin(request, this.settings.auth);
-    if (origin === null) {
-      throw new DomainError('validation_error', 'The Host header names no host. Send the host of the service.', [
-        { path: '/headers/host', message: 'must be a host, with or without a port', code: 'invalid_format' },
-      ]);
-    }
+    const origin = requireOwnOrigin(request, this.settings.auth);
     const { kid, publicKey, privateKey } = await createIssuingKey();
     const issuer = `${origin}/tenants/${encodeURIComponent(tenantId)}`;
     return { kid, issuer, publicKey, sealed: this.secrets.seal(privateKey, kid) };

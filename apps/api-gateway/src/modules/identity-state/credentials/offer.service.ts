@@ -14,6 +14,7 @@ import { SecretBox } from '@iss/platform';
 import { AttestationProblem, verifyHolderProof } from '@iss/attestation';
 import { Injectable } from '@nestjs/common';
 import { OAuthError } from '../../../auth/oauth-error';
+import { stamp, unstamp } from '../../../auth/stamped-text';
 import type { Asker } from '../../../runtime/asker';
 import { CredentialService } from './credential.service';
 
@@ -162,12 +163,11 @@ export class OfferService {
   }
 
   private make(kind: string, tenantId: string, text: string): string {
-    return `${text}.${this.secrets.mac(`credential offers: ${kind}`, `${tenantId}\n${text}`)}`;
+    return stamp(this.secrets, `credential offers: ${kind}`, tenantId, text);
   }
 
   private isMade(kind: string, tenantId: string, made: string): boolean {
-    const [text = '', tag = '', ...rest] = made.split('.');
-    return rest.length === 0 && this.secrets.verifyMac(`credential offers: ${kind}`, `${tenantId}\n${text}`, tag);
+    return unstamp(this.secrets, `credential offers: ${kind}`, tenantId, made) !== null;
   }
 }
 

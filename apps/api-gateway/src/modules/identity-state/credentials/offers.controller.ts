@@ -17,6 +17,7 @@ import type { Request, Response } from 'express';
 import { Operation } from '../../../http/describe/operation.decorator';
 import { OAuthError } from '../../../auth/oauth-error';
 import { ActorParam, ReaderParam } from '../../../http/request/actor.decorator';
+import { parameterOf, readForm } from '../../../http/request/form-body';
 import { JSON_TYPE, JsonBody, readBody, requireBodyOf } from '../../../http/request/json-body';
 import { TenantIdParam, UuidParam } from '../../../http/request/path-params';
 import type { Asker } from '../../../runtime/asker';
@@ -24,7 +25,6 @@ import { forEverybody } from './credentials.controller';
 import { IssuingKeyService } from './issuing-key.service';
 import { configurationOf, type CredentialRequest, invalidToken, OfferService } from './offer.service';
 
-const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 /** Anybody may send a body, and those of wallets are short. */
 const MAX_BYTES = 16_384;
 
@@ -104,8 +104,7 @@ export class OffersController {
 
   @Operation(WALLET.createWalletToken)
   async createWalletToken(@TenantIdParam() tenantId: string, @Req() request: Request): Promise<WalletToken> {
-    requireBodyOf(request, FORM_TYPE, 'application/x-www-form-urlencoded');
-    const form = new URLSearchParams((await readBody(request, MAX_BYTES)).toString());
+    const form = await readForm(request, MAX_BYTES);
     const grantType = parameterOf(form, 'grant_type');
     const code = parameterOf(form, 'pre-authorized_code');
     const txCode = parameterOf(form, 'tx_code');
@@ -138,13 +137,6 @@ export class OffersController {
     const caller = { requestId: request.requestId, isGone: request.socket.destroyed };
     return { credentials: [{ credential: await this.offers.take(caller, tenantId, offer, sent) }] };
   }
-}
-
-/** Returns a parameter of a form; null if it is absent. */
-function parameterOf(form: URLSearchParams, name: string): string | null {
-  const [value = null, ...others] = form.getAll(name);
-  if (others.length > 0) throw new OAuthError('invalid_request', `Send ${name} only once.`);
-  return value;
 }
 
 function bearerOf({ headers: { authorization = '' } }: Request): string {

@@ -1,0 +1,126 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { JsonObject } from '@iss/domain';
+import { clientAuthenticationNone } from '@openid4vc/oauth2';
+import { Openid4vpClient } from '@openid4vc/openid4vp';
+import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
+import { CompactEncrypt, CompactSign, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+
+const hash = (data: string | ArrayBuffer, alg: string): Uint8Array =>
+  createHash(alg.replace('-', ''))
+    .update(typeof data === 'string' ? data : Buffer.from(data))
+    .digest();
+
+/** A key pair of others. */
+export interface Keys {
+  publicJwk: JWK;
+  sign: (data: string) => Promise<string>;
+}
+
+export async function makeKeys(): Promise<Keys> {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const sign = async (data: string): Promise<string> => {
+    const [header = '', payload = ''] = data.split('.');
+    const text = Buffer.from(payload, 'base64url').toString();
+    const head = JSON.parse(Buffer.from(header, 'base64url').toString());
+    return (await new CompactSign(Buffer.from(text)).setProtectedHeader(head).sign(privateKey)).split('.')[2] ?? '';
+  };
+  return { publicJwk: await exportJWK(publicKey), sign };
+}
+
+/** Signs claims with a header, without the help of a library that refuses wrong ones. */
+export async function signed(keys: Keys, header: object, claims: object): Promise<string> {
+  const parts = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
+  return `${parts.join('.')}.${await keys.sign(parts.join('.'))}`;
+}
+
+/** Issues a credential as a register of others does: `legal_name` and `address` are disclosures. */
+export function issued(keys: Keys, claims: JsonObject & { iss: string; vct: string }): Promise<string> {
+  const issuer = new SDJwtVcInstance({
+    signer: keys.sign,
+    signAlg: 'ES256',
+    hasher: hash,
+    hashAlg: 'sha-256',
+    saltGenerator: async () => randomBytes(16).toString('base64url'),
+  });
+  return issuer.issue({ ...claims }, { _sd: ['legal_name', 'address'] });
+}
+
+/** The request that a link contains, as the library of others reads it. */
+export type WalletRequest = Awaited<ReturnType<typeof readRequest>>;
+
+/** Reads the link of a request as a wallet of others does, which checks it against OpenID4VP 1.0. */
+export async function readRequest(link: string) {
+  const client = clientOf();
+  const { params } = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: link });
+  if (!('response_uri' in params)) throw new Error('the link has no response_uri');
+  const resolved = await client.resolveOpenId4vpAuthorizationRequest({ authorizationRequestPayload: params });
+  const { client_metadata: metadata } = resolved.authorizationRequestPayload;
+  const [key] = metadata?.jwks?.keys ?? [];
+  if (key === undefined) throw new Error('the request has no key');
+  return { ...resolved, payload: resolved.authorizationRequestPayload, key };
+}
+
+/** Presents the chosen claims of a credential with a key binding, as a wallet of others does. */
+export async function presented(
+  credential: string,
+  holder: Keys,
+  binding: { nonce: string; aud: string; iat?: number },
+  claims: Record<string, boolean> = { legal_name: true, address: true },
+): Promise<string> {
+  const wallet = new SDJwtVcInstance({ hasher: hash, kbSignAlg: 'ES256', kbSigner: holder.sign });
+  const payload = { iat: Math.floor(Date.now() / 1000), ...binding };
+  return wallet.present(credential, claims, { kb: { payload } });
+}
+
+/** Encrypts an answer to a key. */
+export async function encrypted(payload: object | string, jwk: object, header: object = {}): Promise<string> {
+  const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  return new CompactEncrypt(Buffer.from(text))
+    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', ...header })
+    .encrypt(await importJWK({ ...jwk }, 'ECDH-ES'));
+}
+
+/** Answers a request by the library of others, which encrypts and sends the presentation. Returns the status. */
+export async function answerBy(request: WalletRequest, presentation: string): Promise<number> {
+  const client = clientOf();
+  const [query] = 'dcql' in request && request.dcql !== undefined ? request.dcql.query.credentials : [];
+  const { authorizationResponsePayload, jarm } = await client.createOpenid4vpAuthorizationResponse({
+    authorizationRequestPayload: request.authorizationRequestPayload,
+    authorizationResponsePayload: { vp_token: { [query?.id ?? '']: [presentation] } },
+    jarm: {
+      encryption: { nonce: randomBytes(16).toString('base64url') },
+      serverMetadata: {
+        authorization_signing_alg_values_supported: [],
+        authorization_encryption_alg_values_supported: ['ECDH-ES'],
+        authorization_encryption_enc_values_supported: ['A256GCM'],
+      },
+    },
+  });
+  const { response } = await client.submitOpenid4vpAuthorizationResponse({
+    authorizationRequestPayload: request.authorizationRequestPayload,
+    authorizationResponsePayload,
+    ...(jarm === undefined ? {} : { jarm }),
+  });
+  return response.status;
+}
+
+function clientOf(): Openid4vpClient {
+  const refuse = (): never => {
+    throw new Error('not used');
+  };
+  return new Openid4vpClient({
+    callbacks: {
+      hash: (data, alg) => createHash(alg.replace('-', '')).update(data).digest(),
+      generateRandom: (length) => randomBytes(length),
+      clientAuthentication: clientAuthenticationNone({ clientId: 'wallet' }),
+      encryptJwe: async ({ publicJwk, enc }, data) => ({
+        encryptionJwk: publicJwk,
+        jwe: await encrypted(data, publicJwk, { enc, ...(publicJwk.kid === undefined ? {} : { kid: publicJwk.kid }) }),
+      }),
+      signJwt: refuse,
+      verifyJwt: refuse,
+      decryptJwe: refuse,
+      getX509CertificateMetadata: refuse,
+    },
+  });
+}
