@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { JsonObject } from '@iss/domain';
 import { clientAuthenticationNone } from '@openid4vc/oauth2';
 import { Openid4vpClient } from '@openid4vc/openid4vp';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
-import { CompactEncrypt, CompactSign, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import { CompactEncrypt, exportJWK, importJWK, type JWK } from 'jose';
 
 const hash = (data: string | ArrayBuffer, alg: string): Uint8Array =>
   createHash(alg.replace('-', ''))
@@ -17,14 +17,12 @@ export interface Keys {
 }
 
 export async function makeKeys(): Promise<Keys> {
-  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-  const sign = async (data: string): Promise<string> => {
-    const [header = '', payload = ''] = data.split('.');
-    const text = Buffer.from(payload, 'base64url').toString();
-    const head = JSON.parse(Buffer.from(header, 'base64url').toString());
-    return (await new CompactSign(Buffer.from(text)).setProtectedHeader(head).sign(privateKey)).split('.')[2] ?? '';
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
+  return {
+    publicJwk: await exportJWK(publicKey),
+    sign: async (data) => sign('sha256', Buffer.from(data), key).toString('base64url'),
   };
-  return { publicJwk: await exportJWK(publicKey), sign };
 }
 
 /** Signs claims with a header, without the help of a library that refuses wrong ones. */

@@ -138,6 +138,14 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       summary: 'Verify a credential and add it as evidence.',
       example: 'iss attestations add extract.sd-jwt',
     },
+    'attestations request': {
+      summary: 'Request a credential from a wallet.',
+      example: 'iss attestations request https://registry.example/extract --claim /legal_name',
+    },
+    'attestations wait': {
+      summary: 'Wait for the answer of a wallet.',
+      example: 'iss attestations wait 7e3d5c18-b9a2-4f60-8c41-d2f0a6b7e935',
+    },
     issuers: { summary: 'List the issuers that your tenant trusts.', example: 'iss issuers' },
     'issuers trust': {
       summary: 'Accept credentials of an issuer as evidence.',

@@ -148,6 +148,8 @@ const COMMANDS = [
   'credential key retire k',
   'attestations',
   'attestations add envelope.json',
+  'attestations request t',
+  'attestations wait r --seconds 0',
   'issuers',
   'issuers trust i --type t --keys keys.json',
   'changes --limit 1',

@@ -67,6 +67,15 @@ export const EXAMPLES: readonly Example[] = [
   { line: 'iss issuers' },
   { line: 'iss attestations add extract.sd-jwt' },
   { line: 'iss attestations' },
+  {
+    line: `iss attestations request ${EXAMPLE_CREDENTIAL.vct} --claim /legal_name`,
+    keep: { REQUEST: /^Answer (\S+)/m },
+    blur: [
+      [/openid4vp:\S+/, 'openid4vp://?client_id=…'],
+      [/(?<=until )\S+/, '2026-01-15T10:10:00Z'],
+    ],
+  },
+  { line: 'iss attestations wait $REQUEST --seconds 0', exitCode: 1 },
   { line: `iss issuers remove ${EXAMPLE_CREDENTIAL.issuer}` },
   { line: 'iss proof harbour@1 > harbour.proof' },
   { line: 'iss log harbour' },

@@ -565,7 +565,7 @@ export type CreatePresentationRequestBody = {
   /** The types of credentials (`vct`), one of which the wallet must present. */
   vcts: Array<string>;
   /** The claims that it must disclose, as paths of DCQL: each an array of names, indexes from 0, and null for all items of an array. */
-  claims?: Array<Array<unknown>> | null;
+  claims?: Array<string> | null;
   /** How long the wallet may answer, in seconds. Without it, 600. */
   expires_in?: number | null;
 };
@@ -1952,7 +1952,7 @@ export type PresentationRequest = {
   /** The types of credentials (`vct`), one of which the wallet must present. */
   vcts: Array<string>;
   /** The claims that it must disclose, as paths of DCQL: each an array of names, indexes from 0, and null for all items of an array. */
-  claims: Array<Array<unknown>>;
+  claims: Array<string>;
   /** The attestation that the request yielded; null unless it is `received`. */
   attestation_id: string | null;
   /** Why the last answer was refused; null if none was, or if a later one was right. */

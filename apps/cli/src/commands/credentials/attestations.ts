@@ -1,14 +1,22 @@
+import type { api } from '@identity-state/client';
+import { PRESENTATION_EXPIRES_IN } from '@iss/domain';
 import { parseJsonText } from '@iss/domain/pure';
-import { UsageError } from '../../command';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure, UsageError } from '../../command';
 import { wholeNumber } from '../../define';
 import { readWhole } from '../../files';
+import type { Caller } from '../../service/caller';
 import { defineCall, defineList, listing } from '../../service/define';
+import { visible } from '../../visible';
 
 /** The limit of a file in bytes, which is above the limit of the service. */
 const MAX_FILE = 1_000_000;
 const MAX_WAIT_S = 10;
+const PAUSE_MS = 1000;
+const { min: MIN_EXPIRY_S, max: MAX_EXPIRY_S, default: EXPIRY_S } = PRESENTATION_EXPIRES_IN;
 
 const ATTESTATIONS = '/v1/tenants/{tenant_id}/attestations';
+const REQUESTS = '/v1/tenants/{tenant_id}/presentation-requests';
 const ISSUERS = '/v1/tenants/{tenant_id}/trusted-issuers';
 
 const ISSUER = { about: 'Issuer: the iss of its credentials, from iss issuers.', isShared: true } as const;
@@ -57,10 +65,68 @@ export const attestationsAdd = defineCall({
       },
     }),
   isWhole: true,
-  text: ({ attestation_id: id, status, issuer, vct, evidence }) => [
-    `${id}: ${vct} of ${issuer} is ${status}`,
-    evidence === null ? 'It is no evidence yet: see iss attestations.' : JSON.stringify(evidence),
+  text: textOf,
+});
+
+export const attestationsRequest = defineCall({
+  about: 'It prints a link that opens a wallet (OpenID4VP), and the id of the request for iss attestations wait.',
+  arguments: { type: { about: 'Type of the credential (vct).' } },
+  options: {
+    claim: {
+      value: 'POINTER',
+      about: 'JSON Pointer to a claim that the wallet must disclose; * means each item of an array.',
+      isRepeated: true,
+    },
+    seconds: {
+      value: 'SECONDS',
+      about: `Seconds until the request expires (default: ${EXPIRY_S}).`,
+      read: wholeNumber(MIN_EXPIRY_S, MAX_EXPIRY_S),
+    },
+  },
+  call: ({ iss, tenant }, { type, claim, seconds }) =>
+    iss.request('POST', REQUESTS, {
+      path: { tenant_id: tenant.tenantId },
+      body: {
+        vcts: [type],
+        ...(claim.length === 0 ? {} : { claims: [...claim] }),
+        ...(seconds === undefined ? {} : { expires_in: seconds }),
+      },
+    }),
+  isWhole: true,
+  text: ({ presentation_request_id: id, link, expires_at: end }) => [
+    ...(link === null ? [] : [link]),
+    `Answer ${id} until ${end}`,
   ],
+});
+
+export const attestationsWait = defineCall({
+  about:
+    'It prints the same as iss attestations add. If the wallet does not present a credential in time, the exit code is 1.',
+  arguments: { request: { about: 'Id that iss attestations request printed.' } },
+  options: {
+    seconds: {
+      value: 'SECONDS',
+      about: `Seconds to wait (default: ${EXPIRY_S}).`,
+      read: wholeNumber(0, MAX_EXPIRY_S),
+    },
+  },
+  async call(caller, { request, seconds = EXPIRY_S }): Promise<api.Attestation> {
+    const deadlineMs = performance.now() + seconds * 1000;
+    const answered = await pollUntil(
+      deadlineMs,
+      () => requestOf(caller, request),
+      ({ status }) => status !== 'pending',
+    );
+    const { status, attestation_id: id, problem } = answered;
+    if (id === null) throw new Failure(visible(`The request is ${status}.${problem === null ? '' : ` ${problem}`}`));
+    return pollUntil(
+      deadlineMs,
+      () => attestationOf(caller, id),
+      (one) => one.status !== 'pending',
+    );
+  },
+  isWhole: true,
+  text: textOf,
 });
 
 export const issuers = defineList({
@@ -105,6 +171,32 @@ export const issuersRemove = defineCall({
     iss.request('DELETE', `${ISSUERS}/{issuer}`, { path: { tenant_id: tenant.tenantId, issuer } }),
   text: (_answer, { issuer }) => `${issuer} is not trusted any more`,
 });
+
+function textOf({ attestation_id: id, status, issuer, vct, evidence }: api.Attestation): readonly string[] {
+  return [
+    `${id}: ${vct} of ${issuer} is ${status}`,
+    evidence === null ? 'It is no evidence yet: see iss attestations.' : JSON.stringify(evidence),
+  ];
+}
+
+const requestOf = ({ iss, tenant }: Caller, id: string) =>
+  iss.request('GET', `${REQUESTS}/{presentation_request_id}`, {
+    path: { tenant_id: tenant.tenantId, presentation_request_id: id },
+  });
+
+const attestationOf = ({ iss, tenant }: Caller, id: string) =>
+  iss.request('GET', `${ATTESTATIONS}/{attestation_id}`, {
+    path: { tenant_id: tenant.tenantId, attestation_id: id },
+  });
+
+/** Reads again until the answer is final, or the deadline has passed. */
+async function pollUntil<T>(deadlineMs: number, read: () => Promise<T>, isFinal: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await read();
+    if (isFinal(answer) || performance.now() >= deadlineMs) return answer;
+    await pause(PAUSE_MS);
+  }
+}
 
 function credentialOf(path: string): string {
   return readWhole(path, 'credential', MAX_FILE).toString('utf8').trim();
