@@ -88,6 +88,8 @@ export const RIGHTS = {
   "POST /v1/tenants/{tenant_id}/attestations": 'tenant_editor',
   "GET /v1/tenants/{tenant_id}/attestations": 'tenant_reader',
   "GET /v1/tenants/{tenant_id}/attestations/{attestation_id}": 'tenant_reader',
+  "POST /v1/tenants/{tenant_id}/presentation-requests": 'tenant_editor',
+  "GET /v1/tenants/{tenant_id}/presentation-requests/{presentation_request_id}": 'tenant_reader',
   "GET /v1/tenants/{tenant_id}/issuing-keys": 'tenant_reader',
   "POST /v1/tenants/{tenant_id}/issuing-keys": 'tenant_admin',
   "POST /v1/tenants/{tenant_id}/issuing-keys/{kid}/retire": 'tenant_admin',

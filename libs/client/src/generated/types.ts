@@ -564,7 +564,7 @@ export type CreateGrantsBody = {
 export type CreatePresentationRequestBody = {
   /** The types of credentials (`vct`), one of which the wallet must present. */
   vcts: Array<string>;
-  /** The claims that it must disclose, as paths of DCQL: each an array of names, indexes from 0, and null for all items of an array. */
+  /** The claims that it must disclose, as JSON Pointers. A number is the index of an item, and `*` means each item of an array. */
   claims?: Array<string> | null;
   /** How long the wallet may answer, in seconds. Without it, 600. */
   expires_in?: number | null;
@@ -1951,7 +1951,7 @@ export type PresentationRequest = {
   status: 'pending' | 'received' | 'refused' | 'expired';
   /** The types of credentials (`vct`), one of which the wallet must present. */
   vcts: Array<string>;
-  /** The claims that it must disclose, as paths of DCQL: each an array of names, indexes from 0, and null for all items of an array. */
+  /** The claims that it must disclose, as JSON Pointers. A number is the index of an item, and `*` means each item of an array. */
   claims: Array<string>;
   /** The attestation that the request yielded; null unless it is `received`. */
   attestation_id: string | null;
