@@ -1,9 +1,12 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { JsonObject } from '@iss/domain';
-import { clientAuthenticationNone } from '@openid4vc/oauth2';
+import { clientAuthenticationNone, setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vpClient } from '@openid4vc/openid4vp';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { CompactEncrypt, exportJWK, importJWK, type JWK } from 'jose';
+
+// The gateway under test has no certificate.
+setGlobalConfig({ allowInsecureUrls: true });
 
 const hash = (data: string | ArrayBuffer, alg: string): Uint8Array =>
   createHash(alg.replace('-', ''))

@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@iss/domain';
-import { setGlobalConfig } from '@openid4vc/oauth2';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response, Test } from 'supertest';
 import {
@@ -17,8 +16,6 @@ import {
 import { GrantWorld } from './grant-world';
 
 jest.setTimeout(60_000);
-// The gateway under test has no certificate.
-setGlobalConfig({ allowInsecureUrls: true });
 
 const ISSUER = 'https://registry.example';
 const VCT = 'https://registry.example/company-extract';
@@ -371,6 +368,9 @@ it('refuses what DCQL or a link cannot contain', async () => {
     ['/vcts', { vcts: [] }],
     ['/vcts/0', { vcts: ['\0'] }],
     ['/claims/0', { vcts: [VCT], claims: ['/\0'] }],
+    ['/claims/1', { vcts: [VCT], claims: ['/a', 'a'] }],
+    ['/claims/0', { vcts: [VCT], claims: [''] }],
+    ['/claims/0', { vcts: [VCT], claims: [['a']] }],
     ['', { vcts: ['a'.repeat(500), 'b'.repeat(500), 'c'.repeat(100)] }],
   ] as const) {
     const answer = await world.gateway

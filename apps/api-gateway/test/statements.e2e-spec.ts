@@ -4,6 +4,7 @@ import { PRE_AUTHORIZED_GRANT } from '@iss/contract';
 import type { Method } from '../../../tools/testing/conformance';
 import { addLineage } from '../../../tools/testing/lineage';
 import { waitFor } from '../../../tools/testing/wait-for';
+import { encrypted, issued, makeKeys, presented, readRequest } from './foreign-wallet';
 import { envelope, startGateway, type User } from './gateway';
 import { GrantWorld } from './grant-world';
 import { publishLog } from './publish-log';
@@ -176,14 +177,29 @@ const offeredCode = async (): Promise<object> => {
   return { grant_type: PRE_AUTHORIZED_GRANT, 'pre-authorized_code': code, tx_code: body.tx_code };
 };
 
-const requested = async (): Promise<string> => {
-  const { body } = await ask({ path: `${TENANT}/presentation-requests`, body: { vcts: ['vct'] } });
-  return new URL(new URL(body.link).searchParams.get('response_uri') ?? '').pathname;
+/** Makes a request to a wallet, and returns its path and the right answer. */
+const requested = async (): Promise<{ method: 'post'; path: string; form: object }> => {
+  const [issuer, vct, keys] = ['https://registry.example', 'vct', await makeKeys()];
+  const trusted = `${TENANT}/trusted-issuers/${encodeURIComponent(issuer)}`;
+  await ask({ method: 'put', path: trusted, body: { vcts: [vct], keys: [keys.publicJwk] } });
+  const { body } = await ask({ path: `${TENANT}/presentation-requests`, body: { vcts: [vct] } });
+  const { payload, key } = await readRequest(body.link);
+  const credential = await issued(keys, {
+    iss: issuer,
+    vct,
+    legal_name: 'Acme',
+    address: 'CH',
+    cnf: { jwk: { ...keys.publicJwk } },
+  });
+  const presentation = await presented(credential, keys, { nonce: payload.nonce, aud: String(payload.client_id) }, {});
+  const response = await encrypted({ vp_token: { attestation: [presentation] } }, key);
+  return { method: 'post', path: new URL(String(payload.response_uri)).pathname, form: { response } };
 };
 
 const CREDENTIALS: readonly Row[] = [
   ['a request to a wallet', () => ({ path: `${TENANT}/presentation-requests`, body: { vcts: ['vct'] } }), ['member_facts', 'lock_tenant', 'presentation_request_create']],
-  ['an answer of a wallet that is not encrypted to its key', async () => ({ path: await requested(), form: { response: 'a.a' } }), ['presentation_request_awaiting', 'presentation_request_refuse']],
+  ['a credential of a wallet', requested, ['presentation_request_awaiting', 'trusted_issuer_find', 'lock_tenant', 'attestation_add', 'presentation_request_receive']],
+  ['an error of a wallet', async () => ({ ...(await requested()), form: { error: 'access_denied' } }), ['presentation_request_awaiting', 'presentation_request_refuse']],
   ['an issuing key', () => ({ method: 'post', path: `${TENANT}/issuing-keys` }), ['member_facts', 'lock_tenant', 'issuing_key_replace', 'issuing_key_create']],
   ['the first credential of a version without a view', async () => ({ method: 'post', path: await credentialsOfNew() }), ['credential_source', 'views_find', 'views_commit', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'status_list_open', 'credential_issue']],
   ['a credential', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],

@@ -190,7 +190,10 @@ describe('RetentionStore', () => {
   });
 
   it('deletes requests to wallets that expired an hour ago, whatever became of them', async () => {
-    await run('tenant', `INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme') ON CONFLICT DO NOTHING`);
+    await run(
+      'tenant_of_requests',
+      `INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme') ON CONFLICT DO NOTHING`,
+    );
     await run(
       'requests',
       `INSERT INTO presentation_requests (presentation_request_id, tenant_id, vcts, claims, sealed, status, created_by, expires_at)
