@@ -371,7 +371,8 @@ it('refuses what DCQL or a link cannot contain', async () => {
     ['/claims/1', { vcts: [VCT], claims: ['/a', 'a'] }],
     ['/claims/0', { vcts: [VCT], claims: [''] }],
     ['/claims/0', { vcts: [VCT], claims: [['a']] }],
-    ['', { vcts: ['a'.repeat(500), 'b'.repeat(500), 'c'.repeat(100)] }],
+    ['', { vcts: [VCT], claims: Array.from({ length: 60 }, () => '/a') }],
+    ['', { vcts: Array.from({ length: 10 }, () => 'a'.repeat(500)) }],
   ] as const) {
     const answer = await world.gateway
       .as('alice', 'post', '/v1/tenants/acme/presentation-requests')

@@ -38,8 +38,8 @@ export interface SentPresentationRequest {
 }
 
 const PURPOSE = 'presentation requests';
-/** Keeps the link short enough for a QR code. */
-const MAX_ASKED_BYTES = 1024;
+/** The capacity of a QR code. */
+const MAX_LINK = 2_953;
 /** Errors whose reason is the answer, or a right or a limit of the tenant that asked. */
 const REFUSED: readonly ErrorCode[] = ['validation_error', 'forbidden', 'not_found', 'limit_reached'];
 
@@ -69,6 +69,7 @@ export class PresentationService {
     const origin = requireOwnOrigin(request, this.settings.auth);
     const responseUri = `${origin}/openid4vp/responses/${stamp(this.secrets, PURPOSE, '', presentationRequestId)}`;
     const { link, secret } = await createPresentationRequest(asked, responseUri, presentationRequestId);
+    if (link.length > MAX_LINK) throw tooLong();
     const sealed = this.secrets.seal(secret, presentationRequestId);
     const made = await this.requests.create(acting, { presentationRequestId, ...asked, sealed, expiresIn });
     return { ...made, link };
@@ -144,6 +145,7 @@ export class PresentationService {
 }
 
 function askedOf(vcts: readonly JsonValue[], claims: readonly JsonValue[]): AskedCredential {
+  if (Buffer.byteLength(JSON.stringify([vcts, claims])) > MAX_LINK) throw tooLong();
   const details: ErrorDetail[] = [];
   const refuse = (path: string, message: string, code = 'invalid_value'): void => {
     details.push({ path, message, code });
@@ -155,11 +157,17 @@ function askedOf(vcts: readonly JsonValue[], claims: readonly JsonValue[]): Aske
   for (const [index, claim] of claims.entries()) {
     if (!isClaim(claim)) refuse(`/claims/${index}`, 'must be a JSON Pointer to a claim, without control characters');
   }
-  if (Buffer.byteLength(JSON.stringify([vcts, claims])) > MAX_ASKED_BYTES) {
-    refuse('', `must have at most ${MAX_ASKED_BYTES} bytes`, 'too_many');
-  }
   if (details.length === 0) return { vcts: vcts.filter(isVct), claims: claims.filter(isClaim) };
-  throw new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
+  throw invalid(details);
+}
+
+function tooLong(): DomainError {
+  const message = `must fit into a link of ${MAX_LINK} characters, the capacity of a QR code`;
+  return invalid([{ path: '', message, code: 'too_many' }]);
+}
+
+function invalid(details: readonly ErrorDetail[]): DomainError {
+  return new DomainError('validation_error', 'The request is not valid. See details for each place.', details);
 }
 
 function isClaim(claim: JsonValue): claim is string {
