@@ -1,6 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import type { JsonObject } from '@iss/domain';
-import { clientAuthenticationNone, setGlobalConfig } from '@openid4vc/oauth2';
+import { setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vpClient } from '@openid4vc/openid4vp';
 import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { CompactEncrypt, exportJWK, importJWK, type JWK } from 'jose';
@@ -34,8 +33,11 @@ export async function signed(keys: Keys, header: object, claims: object): Promis
   return `${parts.join('.')}.${await keys.sign(parts.join('.'))}`;
 }
 
+/** The claims of an extract, besides others. */
+const EXTRACT = { legal_name: 'Acme AG', address: { country: 'CH' } };
+
 /** Issues a credential as a register of others does: `legal_name` and `address` are disclosures. */
-export function issued(keys: Keys, claims: JsonObject & { iss: string; vct: string }): Promise<string> {
+export function issued(keys: Keys, claims: { iss: string; vct: string } & Record<string, unknown>): Promise<string> {
   const issuer = new SDJwtVcInstance({
     signer: keys.sign,
     signAlg: 'ES256',
@@ -43,7 +45,10 @@ export function issued(keys: Keys, claims: JsonObject & { iss: string; vct: stri
     hashAlg: 'sha-256',
     saltGenerator: async () => randomBytes(16).toString('base64url'),
   });
-  return issuer.issue({ ...claims }, { _sd: ['legal_name', 'address'] });
+  return issuer.issue<typeof EXTRACT & { iss: string; vct: string }>(
+    { ...EXTRACT, ...claims },
+    { _sd: ['legal_name', 'address'] },
+  );
 }
 
 /** The request that a link contains, as the library of others reads it. */
@@ -52,13 +57,13 @@ export type WalletRequest = Awaited<ReturnType<typeof readRequest>>;
 /** Reads the link of a request as a wallet of others does, which checks it against OpenID4VP 1.0. */
 export async function readRequest(link: string) {
   const client = clientOf();
-  const { params } = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: link });
-  if (!('response_uri' in params)) throw new Error('the link has no response_uri');
-  const resolved = await client.resolveOpenId4vpAuthorizationRequest({ authorizationRequestPayload: params });
-  const { client_metadata: metadata } = resolved.authorizationRequestPayload;
-  const [key] = metadata?.jwks?.keys ?? [];
+  const parsed = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: link });
+  if (parsed.type !== 'openid4vp') throw new Error('the link is not a request by value');
+  const payload = parsed.params;
+  await client.resolveOpenId4vpAuthorizationRequest({ authorizationRequestPayload: payload });
+  const [key] = payload.client_metadata?.jwks?.keys ?? [];
   if (key === undefined) throw new Error('the request has no key');
-  return { ...resolved, payload: resolved.authorizationRequestPayload, key };
+  return { payload, key, queryId: String(payload.dcql_query?.credentials?.[0]?.id) };
 }
 
 /** Presents the chosen claims of a credential with a key binding, as a wallet of others does. */
@@ -82,12 +87,11 @@ export async function encrypted(payload: object | string, jwk: object, header: o
 }
 
 /** Answers a request by the library of others, which encrypts and sends the presentation. Returns the status. */
-export async function answerBy(request: WalletRequest, presentation: string): Promise<number> {
+export async function answerBy({ payload, queryId }: WalletRequest, presentation: string): Promise<number> {
   const client = clientOf();
-  const [query] = 'dcql' in request && request.dcql !== undefined ? request.dcql.query.credentials : [];
   const { authorizationResponsePayload, jarm } = await client.createOpenid4vpAuthorizationResponse({
-    authorizationRequestPayload: request.authorizationRequestPayload,
-    authorizationResponsePayload: { vp_token: { [query?.id ?? '']: [presentation] } },
+    authorizationRequestPayload: payload,
+    authorizationResponsePayload: { vp_token: { [queryId]: [presentation] } },
     jarm: {
       encryption: { nonce: randomBytes(16).toString('base64url') },
       serverMetadata: {
@@ -98,7 +102,7 @@ export async function answerBy(request: WalletRequest, presentation: string): Pr
     },
   });
   const { response } = await client.submitOpenid4vpAuthorizationResponse({
-    authorizationRequestPayload: request.authorizationRequestPayload,
+    authorizationRequestPayload: payload,
     authorizationResponsePayload,
     ...(jarm === undefined ? {} : { jarm }),
   });
@@ -112,8 +116,6 @@ function clientOf(): Openid4vpClient {
   return new Openid4vpClient({
     callbacks: {
       hash: (data, alg) => createHash(alg.replace('-', '')).update(data).digest(),
-      generateRandom: (length) => randomBytes(length),
-      clientAuthentication: clientAuthenticationNone({ clientId: 'wallet' }),
       encryptJwe: async ({ publicJwk, enc }, data) => ({
         encryptionJwk: publicJwk,
         jwe: await encrypted(data, publicJwk, { enc, ...(publicJwk.kid === undefined ? {} : { kid: publicJwk.kid }) }),

@@ -1,5 +1,4 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { JsonObject } from '@iss/domain';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response, Test } from 'supertest';
 import {
@@ -51,19 +50,17 @@ async function ask(body: object = {}, user: 'alice' | 'bob' | 'editor' = 'alice'
     .send({ vcts: [VCT], ...body })
     .expect(201);
   const request = await readRequest(made.link);
-  return { id: made.presentation_request_id, request, path: new URL(String(request.payload.response_uri)).pathname };
+  return { id: made.presentation_request_id, request, path: new URL(request.payload.response_uri ?? '').pathname };
 }
 
-const extract = (claims: JsonObject = {}, keys = registry): Promise<string> =>
+const extract = (claims: Record<string, unknown> = {}, keys = registry): Promise<string> =>
   issued(keys, {
     iss: ISSUER,
     vct: VCT,
     iat: Math.floor(Date.now() / 1000),
     cnf: { jwk: { ...holder.publicJwk } },
-    legal_name: 'Acme AG',
-    address: { country: 'CH' },
     ...claims,
-  } as JsonObject & { iss: string; vct: string });
+  });
 
 it('a wallet of others presents a credential, which becomes an attestation', async () => {
   const { id, request } = await ask({ claims: ['/legal_name', '/address/country'] });
@@ -87,7 +84,7 @@ const send = (path: string, form: object): Test => world.gateway.as(null, 'post'
 const tokenOf = (presentation: unknown): object => ({ vp_token: { attestation: [presentation] } });
 
 /** Returns the form of the right answer to a request, with these claims of the credential. */
-async function rightForm(asked: Asked, claims: JsonObject = {}): Promise<{ response: string }> {
+async function rightForm(asked: Asked, claims: Record<string, unknown> = {}): Promise<{ response: string }> {
   const presentation = await presented(await extract(claims), holder, bindingOf(asked));
   return { response: await encrypted(tokenOf(presentation), asked.request.key) };
 }
@@ -125,7 +122,7 @@ const withPublicKey = async (data: string): Promise<string> =>
   createHmac('sha256', JSON.stringify(registry.publicJwk)).update(data).digest('base64url');
 
 const now = (): number => Math.floor(Date.now() / 1000);
-const withClaims = (claims: JsonObject) => async (asked: Asked) =>
+const withClaims = (claims: Record<string, unknown>) => async (asked: Asked) =>
   presented(await extract(claims), holder, bindingOf(asked));
 const withBinding = (change: object) => async (asked: Asked) =>
   presented(await extract(), holder, { ...bindingOf(asked), ...change });
@@ -141,7 +138,7 @@ const PRESENTATIONS: readonly [name: string, make: (asked: Asked) => Promise<str
   ['an hour ago', withBinding({ iat: now() - 3_600 }), 'not of the last 300 seconds'],
   ['in the future', withBinding({ iat: now() + 3_600 }), 'not of the last 300 seconds'],
   ['without a key binding', async () => extract(), 'has no key binding'],
-  ['of a credential without a holder', withClaims({ cnf: undefined as never }), 'names no key of its holder'],
+  ['of a credential without a holder', withClaims({ cnf: undefined }), 'names no key of its holder'],
   ['with a key of another holder', async (asked) => presented(await extract(), await makeKeys(), bindingOf(asked)), 'invalid signature'],
   ['with another sd_hash', async (asked) => reboundBy(holder, {}, { sd_hash: 'a'.repeat(43) }, asked), 'another presentation'],
   ['with more disclosed than was signed', async (asked) => {

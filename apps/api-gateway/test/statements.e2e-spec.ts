@@ -187,8 +187,6 @@ const requested = async (): Promise<{ method: 'post'; path: string; form: object
   const credential = await issued(keys, {
     iss: issuer,
     vct,
-    legal_name: 'Acme',
-    address: 'CH',
     cnf: { jwk: { ...keys.publicJwk } },
   });
   const presentation = await presented(credential, keys, { nonce: payload.nonce, aud: String(payload.client_id) }, {});

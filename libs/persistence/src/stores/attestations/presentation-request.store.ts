@@ -26,7 +26,7 @@ export interface NewPresentationRequest extends Pick<
   PresentationRequestRecord,
   'presentationRequestId' | 'vcts' | 'claims'
 > {
-  /** What an answer must match, sealed with the id as associated data. */
+  /** The secret that opens the answer, sealed with the id as associated data. */
   sealed: string;
   /** In seconds. */
   expiresIn: number;
