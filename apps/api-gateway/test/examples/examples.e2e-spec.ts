@@ -73,7 +73,7 @@ const SETTINGS: Readonly<Record<string, Partial<Setting>>> = {
   createWalletToken: { caller: null },
   createNonce: { caller: null },
   issueOfferedCredential: { caller: null },
-  answerPresentationRequest: { caller: null },
+  createPresentation: { caller: null },
   getStatusList: { caller: null },
   getLogKeys: { stage: 'logged', caller: null },
   getConsistencyProof: { stage: 'logged', caller: null },
@@ -155,7 +155,7 @@ const NOT_ANSWERED_SO = [
   ...['createGrant 202 latest', 'createGrant 202 part'],
   // A proof is signed for the moment.
   'issueOfferedCredential 200 proof',
-  'answerPresentationRequest 200 answer',
+  'createPresentation 200 answer',
 ];
 
 const document: unknown = JSON.parse(readFileSync(resolve(__dirname, '../../../../openapi.json'), 'utf8'));

@@ -95,7 +95,7 @@ const RECEIVED = shown<object>({ title: 'PresentationReceived', type: 'object', 
 
 /** The operation for wallets. Its path follows from the `response_uri` of a request. */
 export const PRESENTATIONS = operations('Attestations', '', {
-  answerPresentationRequest: {
+  createPresentation: {
     route: 'POST /openid4vp/responses/{response_id}',
     summary: 'Answer a request, as a wallet',
     who: 'anyone',

@@ -42,8 +42,8 @@ export class PresentationsController {
     return PresentationRequest.of({ ...(await this.presentations.find(actor, id)), link: null });
   }
 
-  @Operation(PRESENTATIONS.answerPresentationRequest)
-  async answerPresentationRequest(
+  @Operation(PRESENTATIONS.createPresentation)
+  async createPresentation(
     @ResponseIdParam() responseId: string,
     @Req() request: Request,
   ): Promise<Record<string, never>> {
