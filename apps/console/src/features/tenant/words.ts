@@ -43,6 +43,7 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'trusted_issuer.changed': 'Trusted issuer changed',
   'trusted_issuer.removed': 'Trusted issuer removed',
   'attestation.added': 'Attestation added',
+  'presentation.requested': 'Credential requested from a wallet',
   'issuing_key.created': 'Issuing key created',
   'issuing_key.retired': 'Issuing key retired',
   'credential.offered': 'Credential offered',
