@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { type Operation, WALLET } from '@iss/contract';
+import { type Operation, PRESENTATIONS, WALLET } from '@iss/contract';
 import { request as send } from 'undici';
 import { TEST_VRF_SECRET } from '../../../tools/testing/vrf-key';
 import { envelope, startGateway, type TestGateway } from './gateway';
@@ -335,24 +335,25 @@ describe('scripts of other origins', () => {
     }
   });
 
-  it.each(Object.values<Operation>(WALLET).map(({ method, path }) => [method.toUpperCase(), path] as const))(
-    'may be wallets of every origin: %s %s',
-    async (method, path) => {
-      const at = path.replace('{tenant_id}', 'acme');
-      const origin = 'https://wallet.example';
-      const told = await ask(gateway, at, { origin, ...preflight }, 'OPTIONS');
-      expect(told.statusCode).toBe(204);
-      expect(ofCors(told.headers)).toEqual({
-        'access-control-allow-origin': '*',
-        'access-control-allow-methods': method,
-        'access-control-allow-headers': 'Authorization, Content-Type, DPoP',
-        'access-control-max-age': '7200',
-      });
-      for (const to of [gateway, open]) {
-        expect((await ask(to, at, { origin }, method)).headers).toMatchObject({ 'access-control-allow-origin': '*' });
-      }
-    },
-  );
+  it.each(
+    Object.values<Operation>({ ...WALLET, ...PRESENTATIONS }).map(
+      ({ method, path }) => [method.toUpperCase(), path] as const,
+    ),
+  )('may be wallets of every origin: %s %s', async (method, path) => {
+    const at = path.replace('{tenant_id}', 'acme').replace('{response_id}', 'r');
+    const origin = 'https://wallet.example';
+    const told = await ask(gateway, at, { origin, ...preflight }, 'OPTIONS');
+    expect(told.statusCode).toBe(204);
+    expect(ofCors(told.headers)).toEqual({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': method,
+      'access-control-allow-headers': 'Authorization, Content-Type, DPoP',
+      'access-control-max-age': '7200',
+    });
+    for (const to of [gateway, open]) {
+      expect((await ask(to, at, { origin }, method)).headers).toMatchObject({ 'access-control-allow-origin': '*' });
+    }
+  });
 });
 
 describe('a body, however it comes', () => {

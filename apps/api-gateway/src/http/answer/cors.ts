@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Operation, WALLET } from '@iss/contract';
+import { type Operation, PRESENTATIONS, WALLET } from '@iss/contract';
 import type { NextFunction, Request, Response } from 'express';
 
 /** The response headers that scripts may read (Fetch, "CORS-safelisted response-header name"). */
@@ -42,7 +42,7 @@ export function preflights(origins: readonly string[]) {
 }
 
 /** The methods of the operations for wallets, by a pattern of their paths. */
-const WALLET_METHODS = Object.values<Operation>(WALLET).map(
+const WALLET_METHODS = Object.values<Operation>({ ...WALLET, ...PRESENTATIONS }).map(
   ({ path, method }) => [new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), method.toUpperCase()] as const,
 );
 
