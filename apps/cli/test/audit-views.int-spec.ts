@@ -96,7 +96,7 @@ const ATTACKS: [attack: string, statement: string, findings: RegExp[]][] = [
   [
     'a view is committed to, and no trigger marks it',
     `DELETE FROM log_entries WHERE entry_type = 14 AND ${version('old', 6)}`,
-    [/^entry_missing/, /^not_logged: view of version 3/],
+    [/^entry_missing/, /^not_logged: view of version 6 /],
   ],
 ];
 
