@@ -6,6 +6,7 @@ import type { CheckName } from '../src/audit/findings';
 import { type LogServer, serveLog } from './testing/log-server';
 import { inhabit, RealLog } from './testing/real-log';
 import { iss } from './testing/run-iss';
+import { ofSubject, rewriteFrom, SUBJECT_ATTACKS, type Victim } from './testing/subject-attacks';
 
 /** Signs any text with a stolen key. */
 async function sign(skey: string, size: number, root: Uint8Array): Promise<string> {
@@ -13,31 +14,9 @@ async function sign(skey: string, size: number, root: Uint8Array): Promise<strin
   return signNote({ text }, [await createSigner(skey)], 0);
 }
 
-const OF_ACME = `subject_key = (SELECT subject_key FROM subjects WHERE subject_id = 'acme-corp')`;
+const OF_ACME = ofSubject('acme-corp');
 const version = (number: number): string => `${OF_ACME} AND snapshot_version = ${number}`;
-const CHANGED = `replace(envelope, '"source":"test"', '"source":"thief"')`;
-const HASH = (text: string): string => `sha256(convert_to(${text}, 'UTF8'))`;
-const rewriteFrom = (first: number): string => `DO $$
-  DECLARE parent bytea := (SELECT envelope_hash FROM snapshots WHERE ${version(first - 1)});
-  BEGIN
-    FOR v IN ${first}..5 LOOP
-      UPDATE snapshots SET envelope = ${CHANGED}, envelope_hash = ${HASH(CHANGED)}, prev_hash = parent
-       WHERE ${OF_ACME} AND snapshot_version = v RETURNING envelope_hash INTO parent;
-    END LOOP;
-  END $$`;
 const entryOf = (number: number): string => `entry_type = 1 AND ${version(number)}`;
-const ONE = `'11111111-1111-4111-8111-111111111111'`;
-const TWO = `'22222222-2222-4222-8222-222222222222'`;
-
-/** Empties a version, and adds a row as if the erasure had been decided. */
-function inventErasure(number: number): string {
-  return `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, status, requested_by, confirmed_by, confirmed_at,
-                                erased_at, erased_indexes)
-    SELECT gen_random_uuid(), 'acme', subject_key, '{${number}}', 'erased', 'oidc:p#alice', 'oidc:p#carol', now(), now(),
-           ARRAY[log_index] FROM log_entries WHERE ${entryOf(number)};
-    UPDATE snapshots SET envelope = NULL, erasure_id = (SELECT erasure_id FROM erasures) WHERE ${version(number)};
-    UPDATE log_entries SET salt = NULL WHERE ${entryOf(number)}`;
-}
 
 /** The erasure was decided by two people of acme, and the log contains it. */
 async function eraseTwo(log: RealLog): Promise<void> {
@@ -64,21 +43,43 @@ const RESTORED = `
   DELETE FROM log_tiles WHERE (level, tile_index) <> (0, 0); UPDATE log_tiles SET hashes = substr(hashes, 1, 7 * 32);
   UPDATE log_tree SET size = 7, root = (SELECT decode(split_part(note, E'\\n', 3), 'base64') FROM log_checkpoints)`;
 
-const [GRANT] = ONE.split("'").filter((part) => part !== '');
-/** First, a grant is changed twice as the service changes it, and the log gets both entries. */
-async function changed(log: RealLog): Promise<void> {
-  for (const scopes of [['read_diff'], ['read_diff', 'read_latest']] as const)
-    await log.changeGrant(GRANT ?? '', scopes);
-  await log.publish();
-}
-const CHANGE = (place: 'ASC' | 'DESC'): string =>
-  `grant_change_id = (SELECT grant_change_id FROM grant_changes ORDER BY grant_change_id ${place} LIMIT 1)`;
-const thenTampered =
-  (text: string) =>
-  async (log: RealLog): Promise<void> => {
-    await changed(log);
-    await log.tamper(text);
-  };
+/** Actions of a superuser on other rows than those of a subject, and the finding of each. One audit finds all. */
+const LOG_ATTACKS: [attack: string, how: string, check: CheckName, where: RegExp][] = [
+  [
+    'an owner is changed',
+    `UPDATE memberships SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'acme'`,
+    'owner',
+    /^tenant acme$/,
+  ],
+  [
+    'an owner is changed, and the list of such changes',
+    `UPDATE memberships SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'beta';
+     UPDATE owner_changes SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'beta'`,
+    'leaf',
+    /^entry 1, owner change 2$/,
+  ],
+  [
+    'entries are added beyond the tree',
+    `INSERT INTO log_entries SELECT 5000, subject_key, owner_change_id, grant_id, 99, 1, salt FROM log_entries
+      WHERE ${entryOf(2)}`,
+    'entry_beyond',
+    /^entry 5000$/,
+  ],
+  ['a tile is gone', `DELETE FROM log_tiles WHERE (level, tile_index) = (0, 1)`, 'tile', /^tile 0\/1$/],
+  ['the root is changed', `UPDATE log_tree SET root = sha256('x')`, 'root', /^log_tree$/],
+  [
+    'a checkpoint has a time to come',
+    `UPDATE log_checkpoints SET signed_at = now() + interval '1 hour' WHERE size = 610`,
+    'checkpoint',
+    /610/,
+  ],
+  [
+    'the time of a checkpoint is put before what it has',
+    `UPDATE log_checkpoints SET signed_at = signed_at - interval '1 day' WHERE size = 7`,
+    'time',
+    /^entry/,
+  ],
+];
 
 /**
  * The actions of a superuser, and who detects each: the audit, with the named check; the verifier of a later bundle,
@@ -90,264 +91,6 @@ const ATTACKS: [
   finds: { audit: CheckName[]; verify?: RegExp; monitor?: RegExp },
 ][] = [
   [
-    'an envelope is changed',
-    `UPDATE snapshots SET envelope = ${CHANGED} WHERE ${version(2)}`,
-    { audit: ['envelope_hash'], verify: /Version 2, .* SHA-256 of the envelope/ },
-  ],
-  [
-    'an envelope is changed with its hash',
-    `UPDATE snapshots SET envelope = ${CHANGED}, envelope_hash = ${HASH(CHANGED)} WHERE ${version(2)}`,
-    { audit: ['leaf', 'chain'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'an envelope is stored in another form, with its hash',
-    `UPDATE snapshots SET envelope = envelope || ' ', envelope_hash = ${HASH(`envelope || ' '`)} WHERE ${version(5)}`,
-    { audit: ['leaf', 'not_canonical'], verify: /Version 5, .* SHA-256/ },
-  ],
-  [
-    'a chain is rewritten from version 3, all hashes recomputed',
-    rewriteFrom(3),
-    { audit: ['leaf'], verify: /Version 3, .* its proof/ },
-  ],
-  [
-    'lists show another name',
-    `UPDATE subjects SET display_name = 'Thief Ltd' WHERE subject_id = 'acme-corp'`,
-    { audit: ['name'] },
-  ],
-  [
-    'another writer is named',
-    `UPDATE snapshots SET written_by = 'oidc:p#mallory' WHERE ${version(2)}`,
-    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'an entry is made to name no writer',
-    `UPDATE log_entries SET names_writer = NULL WHERE ${entryOf(2)}`,
-    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'the entry of an erasure is made to name no version',
-    async (log) => {
-      await eraseTwo(log);
-      await log.tamper('UPDATE log_entries SET names_versions = NULL WHERE entry_type = 6');
-    },
-    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'the time of an erased version is changed',
-    async (log) => {
-      await eraseTwo(log);
-      await log.tamper(`UPDATE snapshots SET created_at = created_at - interval '1 second' WHERE ${version(2)}`);
-    },
-    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
-  ],
-  ['the newest version is dropped', `DELETE FROM snapshots WHERE ${version(5)}`, { audit: ['fact_missing'] }],
-  [
-    'the newest version is dropped with its entry',
-    `DELETE FROM log_entries WHERE ${entryOf(5)}; DELETE FROM snapshots WHERE ${version(5)}`,
-    { audit: ['entry_missing'] },
-  ],
-  [
-    'a middle version is dropped with its entry',
-    `DELETE FROM log_entries WHERE ${entryOf(3)}; DELETE FROM snapshots WHERE ${version(3)}`,
-    { audit: ['entry_missing', 'version_gap'], verify: /4 versions, but the newest is 5: versions are missing/ },
-  ],
-  [
-    'two versions are swapped',
-    `UPDATE snapshots SET snapshot_version = 99 WHERE ${version(2)};
-     UPDATE snapshots SET snapshot_version = 2 WHERE ${version(3)};
-     UPDATE snapshots SET snapshot_version = 3 WHERE ${version(99)}`,
-    { audit: ['leaf', 'envelope_ids', 'chain'], verify: /Version 2, / },
-  ],
-  [
-    'created_at is back-dated',
-    `UPDATE snapshots SET created_at = created_at - interval '1 year' WHERE ${version(2)}`,
-    { audit: ['leaf', 'time'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'a version is added, and no trigger marks it',
-    `INSERT INTO snapshots SELECT subject_key, 6, gen_random_uuid(), tenant_id, generated_at, now(), envelope_hash, envelope_hash,
-       envelope FROM snapshots WHERE ${version(5)}`,
-    { audit: ['not_logged'] },
-  ],
-  [
-    'the mark of a fact is deleted before it is logged',
-    async (log) => {
-      await log.addLineage('unlogged', 1);
-      await log.tamper('DELETE FROM log_waiting');
-    },
-    { audit: ['not_logged'] },
-  ],
-  [
-    'a subject is given to another tenant',
-    `UPDATE subjects SET owner_tenant_id = 'beta' WHERE subject_id = 'acme-corp'`,
-    { audit: ['subject'] },
-  ],
-  [
-    'an owner is changed',
-    `UPDATE memberships SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'acme'`,
-    { audit: ['owner'] },
-  ],
-  [
-    'an owner is changed, and the list of such changes',
-    `UPDATE memberships SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'acme';
-     UPDATE owner_changes SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'acme'`,
-    { audit: ['leaf'] },
-  ],
-  [
-    'a grant is invented',
-    `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
-     SELECT gen_random_uuid(), 'acme', 'mallory', subject_key, '{read_latest}' FROM subjects LIMIT 1`,
-    { audit: ['not_logged'] },
-  ],
-  [
-    'a grant shows another part',
-    `UPDATE grants SET paths = '{/attributes/legal}' WHERE grant_id = ${ONE}`,
-    { audit: ['leaf'] },
-  ],
-  ['a grant starts earlier', `UPDATE grants SET starts_at = now() WHERE grant_id = ${ONE}`, { audit: ['leaf'] }],
-  ['a grant is widened', `UPDATE grants SET scopes = scopes || '{diff}' WHERE grant_id = ${ONE}`, { audit: ['leaf'] }],
-  [
-    'a grant lasts longer',
-    `UPDATE grants SET expires_at = expires_at + interval '1 day' WHERE grant_id = ${ONE}`,
-    { audit: ['leaf'] },
-  ],
-  [
-    'a grant is of another tenant',
-    `UPDATE grants SET grantee_tenant_id = 'mallory' WHERE grant_id = ${ONE}`,
-    { audit: ['leaf'] },
-  ],
-  ['a grant is removed', `DELETE FROM grants WHERE grant_id = ${ONE}`, { audit: ['fact_missing'] }],
-  [
-    'a grant that was changed is widened',
-    thenTampered(`UPDATE grants SET scopes = scopes || '{read_lineage}' WHERE grant_id = ${ONE}`),
-    { audit: ['grant'] },
-  ],
-  [
-    'a grant that was changed is widened, and its last change with it',
-    thenTampered(`UPDATE grants SET scopes = scopes || '{read_lineage}' WHERE grant_id = ${ONE};
-                  UPDATE grant_changes SET scopes = scopes || '{read_lineage}' WHERE ${CHANGE('DESC')}`),
-    { audit: ['leaf'] },
-  ],
-  [
-    'what a grant was before its first change is rewritten',
-    thenTampered(`UPDATE grant_changes SET from_scopes = '{read_latest}' WHERE ${CHANGE('ASC')}`),
-    { audit: ['leaf'] },
-  ],
-  [
-    'what a grant was before a later change is rewritten',
-    thenTampered(`UPDATE grant_changes SET from_scopes = '{read_latest}' WHERE ${CHANGE('DESC')}`),
-    { audit: ['grant'] },
-  ],
-  [
-    'a change of a grant is taken back',
-    thenTampered(`DELETE FROM grant_changes WHERE ${CHANGE('DESC')};
-                  UPDATE grants SET scopes = '{read_diff}' WHERE grant_id = ${ONE}`),
-    { audit: ['fact_missing'] },
-  ],
-  [
-    'a change of a grant is invented, so that it could read more before',
-    `INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, from_scopes, expires_at, from_expires_at,
-                                changed_by, changed_at)
-     SELECT grant_id, grantor_tenant_id, subject_key, scopes, '{read_diff}', expires_at, expires_at, 'oidc:p#alice', now()
-       FROM grants WHERE grant_id = ${ONE}`,
-    { audit: ['not_logged', 'leaf'] },
-  ],
-  [
-    'a grant on a subject becomes one on all',
-    `UPDATE grants SET subject_key = 0 WHERE grant_id = ${ONE}`,
-    { audit: ['leaf'] },
-  ],
-  [
-    'a revocation is removed',
-    `UPDATE grants SET revoked_at = NULL WHERE grant_id = ${TWO}`,
-    { audit: ['fact_missing'] },
-  ],
-  [
-    'a version is written now, and back-dated before it is logged',
-    async (log) => {
-      await log.addLineage('late', 1);
-      await log.tamper(`UPDATE snapshots SET created_at = created_at - interval '10 minutes'
-                         WHERE subject_key = (SELECT subject_key FROM subjects WHERE subject_id = 'late')`);
-      await log.publish();
-    },
-    { audit: ['time'] },
-  ],
-  [
-    'a revocation is back-dated',
-    `UPDATE grants SET revoked_at = revoked_at - interval '1 hour' WHERE grant_id = ${TWO}`,
-    { audit: ['leaf'] },
-  ],
-  [
-    'a revocation is invented',
-    `UPDATE grants SET revoked_at = now() WHERE grant_id = ${ONE}`,
-    { audit: ['not_logged'] },
-  ],
-  [
-    'entries are renumbered',
-    `UPDATE log_entries SET log_index = log_index + 10000 WHERE log_index IN (3, 4);
-     UPDATE log_entries SET log_index = 7 - (log_index - 10000) WHERE log_index >= 10000`,
-    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'a salt is changed',
-    `UPDATE log_entries SET salt = substr(sha256(salt), 1, 16) WHERE ${entryOf(2)}`,
-    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'an envelope is taken away',
-    // The constraint accepts the reason, but there is no erasure.
-    `UPDATE snapshots SET envelope = NULL, erasure_id = 4711 WHERE ${version(2)}`,
-    { audit: ['erased'] },
-  ],
-  ['a salt is taken away', `UPDATE log_entries SET salt = NULL WHERE ${entryOf(2)}`, { audit: ['erased'] }],
-  ['an erasure is invented, and not logged', inventErasure(2), { audit: ['erased', 'not_logged'] }],
-  [
-    'an erasure is deleted',
-    async (log) => {
-      await eraseTwo(log);
-      await log.tamper('DELETE FROM erasures');
-    },
-    { audit: ['erased', 'fact_missing'] },
-  ],
-  [
-    'the mark of an erasure is deleted before it is logged',
-    async (log) => {
-      await log.erase('acme-corp', [2]);
-      await log.tamper('DELETE FROM log_waiting');
-    },
-    { audit: ['erased', 'not_logged'] },
-  ],
-  [
-    'an erasure is made to name a version more',
-    async (log) => {
-      await eraseTwo(log);
-      await log.tamper(`
-        UPDATE erasures SET versions = '{2,3}', erased_indexes = ARRAY(SELECT log_index FROM log_entries
-          WHERE entry_type = 1 AND ${OF_ACME} AND snapshot_version IN (2, 3) ORDER BY 1);
-        UPDATE snapshots SET envelope = NULL, erasure_id = (SELECT erasure_id FROM erasures) WHERE ${version(3)};
-        UPDATE log_entries SET salt = NULL WHERE ${entryOf(3)}`);
-    },
-    { audit: ['leaf'], verify: /Version 2, .* its proof/ },
-  ],
-  [
-    'what was erased is put back',
-    async (log) => {
-      await log.tamper(`CREATE TEMP TABLE stolen AS SELECT * FROM snapshots WHERE ${version(2)}`);
-      await eraseTwo(log);
-      await log.tamper(
-        `UPDATE snapshots SET envelope = (SELECT envelope FROM stolen), erasure_id = NULL WHERE ${version(2)};
-         DROP TABLE stolen`,
-      );
-    },
-    { audit: ['erased', 'not_erased'] },
-  ],
-  [
-    'entries are added beyond the tree',
-    `INSERT INTO log_entries SELECT 5000, subject_key, owner_change_id, grant_id, 99, 1, salt FROM log_entries
-      WHERE ${entryOf(2)}`,
-    { audit: ['entry_beyond'] },
-  ],
-  [
     'a hash of a tile is changed',
     `UPDATE log_tiles SET hashes = overlay(hashes PLACING sha256('x') FROM 1 + 32 * 3) WHERE (level, tile_index) = (0, 0)`,
     { audit: ['leaf', 'tree'], verify: /its proof/, monitor: /did not prove/ },
@@ -357,12 +100,10 @@ const ATTACKS: [
     `UPDATE log_tiles SET hashes = overlay(hashes PLACING sha256('x') FROM 33) WHERE level = 1`,
     { audit: ['tree', 'root', 'checkpoint'], verify: /its proof/, monitor: /did not prove/ },
   ],
-  ['a tile is gone', `DELETE FROM log_tiles WHERE (level, tile_index) = (0, 1)`, { audit: ['tile', 'leaf'] }],
-  ['the root is changed', `UPDATE log_tree SET root = sha256('x')`, { audit: ['root'] }],
   [
     'the tree is rebuilt whole over a changed snapshot, and signed with the stolen key',
     async (log) => {
-      await log.tamper(rewriteFrom(2));
+      await log.tamper(rewriteFrom({ subjectId: 'acme-corp' }, 2));
       await rebuild(log);
     },
     {
@@ -397,16 +138,6 @@ const ATTACKS: [
     { audit: ['checkpoint'], verify: /No known key/, monitor: /No known key/ },
   ],
   [
-    'a checkpoint has a time to come',
-    `UPDATE log_checkpoints SET signed_at = now() + interval '1 hour'`,
-    { audit: ['checkpoint'] },
-  ],
-  [
-    'the time of a checkpoint is put before what it has',
-    `UPDATE log_checkpoints SET signed_at = signed_at - interval '1 day'`,
-    { audit: ['time'] },
-  ],
-  [
     'the newest checkpoint is of more than the tree',
     async (log) => {
       await log.tamper(`INSERT INTO log_checkpoints (origin, size, note)
@@ -433,6 +164,7 @@ beforeAll(async () => {
   log = await RealLog.create();
   older = await inhabit(log);
   await log.keep();
+  showOlder();
 });
 afterAll(async () => {
   server.close();
@@ -440,74 +172,42 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The first checkpoint, which was kept before the attack, also as the state of a monitor. */
-beforeEach(() => {
+/** Stores the first checkpoint, which was kept before the attack, also as the state of a monitor. */
+function showOlder(): void {
   writeFileSync(join(folder, 'older'), older);
   writeFileSync(join(folder, 'state'), older);
-});
-afterEach(() => log.restore());
+}
 
 async function showWhatIsThere(): Promise<void> {
   server.show({ checkpoint: await log.checkpoint(), consistency: (from, to) => log.consistency(from, to) });
 }
 
-async function audit(): Promise<{ exitCode: number; checks: string[] }> {
-  const { exitCode, printed } = await iss([
-    'audit',
-    '--database-url',
-    log.url,
-    '--jobs',
-    '1',
-    '--vkey',
-    log.vkey,
-    '--json',
-  ]);
-  const { findings }: { findings: { check: string }[] } = JSON.parse(printed);
-  return { exitCode, checks: [...new Set(findings.map(({ check }) => check))] };
+interface AuditFinding {
+  check: string;
+  where: string;
 }
 
-async function verify() {
+async function auditFindings(): Promise<{ exitCode: number; findings: AuditFinding[] }> {
+  const words = ['audit', '--database-url', log.url, '--jobs', '1', '--vkey', log.vkey, '--json'];
+  const { exitCode, printed } = await iss(words);
+  const { findings }: { findings: AuditFinding[] } = JSON.parse(printed);
+  return { exitCode, findings };
+}
+
+const checksOf = (findings: readonly AuditFinding[]): string[] => [...new Set(findings.map(({ check }) => check))];
+
+async function audit(): Promise<{ exitCode: number; checks: string[] }> {
+  const { exitCode, findings } = await auditFindings();
+  return { exitCode, checks: checksOf(findings) };
+}
+
+async function verify(subjectId = 'acme-corp') {
   const file = join(folder, 'bundle');
-  writeFileSync(file, await log.bundle('acme-corp'));
+  writeFileSync(file, await log.bundle(subjectId));
   return iss(['verify', file, '--vkey', log.vkey, '--since', join(folder, 'older'), '--log', server.url]);
 }
 
 const monitor = () => iss(['monitor', '--log', server.url, '--vkey', log.vkey, '--state', join(folder, 'state')]);
-
-it('nobody finds anything where nothing is wrong', async () => {
-  await showWhatIsThere();
-  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
-  expect(await verify()).toMatchObject({ exitCode: 0, complaint: '' });
-  expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
-});
-
-it('nobody finds anything where a grant was changed, or is on all subjects', async () => {
-  await changed(log);
-  await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
-                   VALUES (gen_random_uuid(), 'acme', 'beta', 0, '{read_latest}')`);
-  await log.publish();
-  await showWhatIsThere();
-  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
-});
-
-it('nobody finds anything wrong with what was erased on purpose', async () => {
-  await eraseTwo(log);
-  await showWhatIsThere();
-  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
-  expect(await verify()).toMatchObject({
-    exitCode: 0,
-    complaint: '',
-    printed: expect.stringMatching(/Erased +2: log entries prove the ids, hashes and times/),
-  });
-  expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
-});
-
-it('before its entry is there the audit says that it is waited for', async () => {
-  await log.erase('acme-corp', [2, 3]);
-  await showWhatIsThere();
-  const { exitCode, printed } = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--vkey', log.vkey]);
-  expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Notices: 2/)]);
-});
 
 /** False claims of a service about a version that it does not want to show. */
 type Claim = [claim: string, change: (line: Line, lines: Line[]) => void, expected: RegExp];
@@ -574,38 +274,200 @@ describe('a bundle in which a version is said to be erased', () => {
   });
 });
 
-it.each(ATTACKS)('%s', async (_, how, finds) => {
-  if (typeof how === 'string') await log.tamper(how);
-  else await how(log);
-  await showWhatIsThere();
+describe('attacks on subjects, which one audit finds', () => {
+  const idOf = (kind: number, number: number): string =>
+    `${String(kind).repeat(8)}-0000-4000-8000-${String(number).padStart(12, '0')}`;
+  const all = Object.entries(SUBJECT_ATTACKS).map(([name, attack], number) => {
+    const victim: Victim = {
+      subjectId: `attack-${String(number).padStart(2, '0')}`,
+      grant: idOf(1, number),
+      revoked: idOf(2, number),
+      invented: idOf(3, number),
+    };
+    return { name, attack, victim };
+  });
+  const found = new Map<string, AuditFinding[]>();
+  afterAll(() => log.restore());
+  const complaints = new Map<string, { exitCode: number; complaint: string }>();
 
-  const found = await audit();
-  expect(found.exitCode).toBe(finds.audit.length === 0 ? 0 : 1);
-  expect(found.checks).toEqual(expect.arrayContaining(finds.audit));
-  if (finds.verify !== undefined) {
-    const { exitCode, complaint } = await verify();
-    expect([exitCode, complaint]).toEqual([1, expect.stringMatching(finds.verify)]);
+  /** Creates the subjects with their grants, and logs them. */
+  async function inhabitMore(): Promise<void> {
+    for (const { victim } of all) await log.addLineage(victim.subjectId, 5);
+    const victims = JSON.stringify(all.map(({ victim }) => victim));
+    await log.tamper(`DELETE FROM records_waiting; DELETE FROM audit_records;
+      UPDATE snapshots SET written_by = 'oidc:p#alice', write_request_id = 'request-1'
+       WHERE subject_key IN (SELECT subject_key FROM subjects WHERE subject_id LIKE 'attack-%')`);
+    await log.query(
+      `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, expires_at)
+       SELECT g.id, 'acme', 'beta', subject_key, '{read_lineage,read_latest}', g.expires
+         FROM jsonb_to_recordset($1) AS v ("subjectId" text, "grant" uuid, revoked uuid) JOIN subjects ON subject_id = v."subjectId",
+              LATERAL (VALUES (v."grant", now() + interval '1 year'), (v.revoked, NULL)) AS g (id, expires)`,
+      [victims],
+    );
+    await log.query(
+      `UPDATE grants SET revoked_at = now()
+                      WHERE grant_id IN (SELECT revoked FROM jsonb_to_recordset($1) AS v (revoked uuid))`,
+      [victims],
+    );
+    await log.tamper('DELETE FROM records_waiting; DELETE FROM audit_records');
+    await log.publish();
   }
-  if (finds.monitor !== undefined) {
-    const { exitCode, complaint } = await monitor();
-    expect([exitCode, complaint]).toEqual([1, expect.stringMatching(finds.monitor)]);
+
+  /** Returns the words by which findings name a subject and its rows, by subject. */
+  async function namesOfRows(): Promise<Map<string, string[]>> {
+    const rows = await log.query<{ subject: string; names: string[] }>(
+      `WITH owned AS (SELECT subject_key, left(subject_id, 9) AS subject FROM subjects WHERE subject_id LIKE 'attack-%'),
+            rows (subject_key, name) AS (
+         SELECT subject_key, 'subject_key ' || subject_key FROM owned
+         UNION ALL SELECT subject_key, 'erasure ' || erasure_id FROM erasures
+         UNION ALL SELECT g.subject_key, kind || c.grant_change_id FROM grant_changes c JOIN grants g USING (grant_id),
+                          (VALUES ('change '), ('change of grant ')) AS k (kind)
+         UNION ALL SELECT coalesce(g.subject_key, r.subject_key, e.subject_key), 'entry ' || log_index
+                     FROM log_entries e LEFT JOIN grants g USING (grant_id) LEFT JOIN erasures r USING (erasure_id))
+       SELECT subject, array_agg(name) AS names FROM rows JOIN owned USING (subject_key) GROUP BY subject`,
+    );
+    return new Map(rows.map(({ subject, names }) => [subject, names]));
   }
+
+  beforeAll(async () => {
+    await inhabitMore();
+    for (const { attack, victim } of all) await attack.first?.(log, victim);
+    await log.publish();
+    const before = await namesOfRows();
+    for (const { attack, victim } of all) await log.tamper(await attack.how(victim, log));
+    const after = await namesOfRows();
+    await showWhatIsThere();
+    const { findings } = await auditFindings();
+    for (const { name, attack, victim } of all) {
+      const { subjectId, grant, revoked, invented } = victim;
+      const names = [
+        subjectId,
+        grant,
+        revoked,
+        invented,
+        ...(before.get(subjectId) ?? []),
+        ...(after.get(subjectId) ?? []),
+      ];
+      const isOfVictim = new RegExp(`(?:^|[ ,(])(?:${names.join('|')})\\b`);
+      found.set(
+        name,
+        findings.filter(({ where }) => isOfVictim.test(where)),
+      );
+      if (attack.verify !== undefined) complaints.set(name, await verify(subjectId));
+    }
+    found.set(
+      '',
+      findings.filter((finding) => ![...found.values()].some((own) => own.includes(finding))),
+    );
+  });
+
+  it.each(all)('$name', ({ name, attack: { audit, verify } }) => {
+    expect(checksOf(found.get(name) ?? [])).toEqual(expect.arrayContaining([...audit]));
+    if (verify !== undefined) {
+      expect(complaints.get(name)).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(verify) });
+    }
+  });
+
+  it('finds nothing else', () => {
+    expect(found.get('')).toEqual([]);
+  });
 });
 
-it('the database is restored to an hour ago: found by whoever saw it since', async () => {
-  const newest = await log.checkpoint();
-  writeFileSync(join(folder, 'state'), newest);
-  await log.tamper(RESTORED);
-  await showWhatIsThere();
-  expect(await audit()).toEqual({ exitCode: 0, checks: [] });
-  const { exitCode, complaint } = await monitor();
-  expect([exitCode, complaint]).toEqual([1, expect.stringMatching(/went back from 610 entries to 7/)]);
+describe('attacks on the log, which one audit finds', () => {
+  let findings: AuditFinding[];
+  afterAll(() => log.restore());
+  beforeAll(async () => {
+    for (const [, how] of LOG_ATTACKS) await log.tamper(how);
+    findings = (await auditFindings()).findings;
+    console.log(
+      JSON.stringify(
+        findings
+          .filter((f) => f.check !== 'leaf' || !/25|26|27|28|29|3|4|50|51/.test(f.where))
+          .map((f) => [f.check, f.where]),
+        null,
+        0,
+      ).replaceAll('],[', '\n'),
+    );
+  });
 
-  // The log continues from there, and becomes larger than the size that was seen.
-  await log.addLineage('after-the-restore', 700);
-  await log.publish();
-  await showWhatIsThere();
-  expect((await monitor()).complaint).toMatch(/did not prove that its 707 entries extend the previous 610/);
-  writeFileSync(join(folder, 'older'), newest);
-  expect((await verify()).complaint).toMatch(/checkpoints of 610 and 707 entries/);
+  it.each(LOG_ATTACKS)('%s', (_attack, _how, check, where) => {
+    expect(findings).toContainEqual(expect.objectContaining({ check, where: expect.stringMatching(where) }));
+  });
+});
+
+describe('found one at a time', () => {
+  beforeEach(showOlder);
+  afterEach(() => log.restore());
+
+  it('nobody finds anything where nothing is wrong', async () => {
+    await showWhatIsThere();
+    expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+    expect(await verify()).toMatchObject({ exitCode: 0, complaint: '' });
+    expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
+  });
+
+  it('nobody finds anything where a grant was changed, or is on all subjects', async () => {
+    for (const scopes of [['read_diff'], ['read_diff', 'read_latest']] as const)
+      await log.changeGrant('11111111-1111-4111-8111-111111111111', scopes);
+    await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
+                   VALUES (gen_random_uuid(), 'acme', 'beta', 0, '{read_latest}')`);
+    await log.publish();
+    await showWhatIsThere();
+    expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+  });
+
+  it('nobody finds anything wrong with what was erased on purpose', async () => {
+    await eraseTwo(log);
+    await showWhatIsThere();
+    expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+    expect(await verify()).toMatchObject({
+      exitCode: 0,
+      complaint: '',
+      printed: expect.stringMatching(/Erased +2: log entries prove the ids, hashes and times/),
+    });
+    expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
+  });
+
+  it('before its entry is there the audit says that it is waited for', async () => {
+    await log.erase('acme-corp', [2, 3]);
+    await showWhatIsThere();
+    const { exitCode, printed } = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--vkey', log.vkey]);
+    expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Notices: 2/)]);
+  });
+
+  it.each(ATTACKS)('%s', async (_, how, finds) => {
+    if (typeof how === 'string') await log.tamper(how);
+    else await how(log);
+    await showWhatIsThere();
+
+    const found = await audit();
+    expect(found.exitCode).toBe(finds.audit.length === 0 ? 0 : 1);
+    expect(found.checks).toEqual(expect.arrayContaining(finds.audit));
+    if (finds.verify !== undefined) {
+      const { exitCode, complaint } = await verify();
+      expect([exitCode, complaint]).toEqual([1, expect.stringMatching(finds.verify)]);
+    }
+    if (finds.monitor !== undefined) {
+      const { exitCode, complaint } = await monitor();
+      expect([exitCode, complaint]).toEqual([1, expect.stringMatching(finds.monitor)]);
+    }
+  });
+
+  it('the database is restored to an hour ago: found by whoever saw it since', async () => {
+    const newest = await log.checkpoint();
+    writeFileSync(join(folder, 'state'), newest);
+    await log.tamper(RESTORED);
+    await showWhatIsThere();
+    expect(await audit()).toEqual({ exitCode: 0, checks: [] });
+    const { exitCode, complaint } = await monitor();
+    expect([exitCode, complaint]).toEqual([1, expect.stringMatching(/went back from 610 entries to 7/)]);
+
+    // The log continues from there, and becomes larger than the size that was seen.
+    await log.addLineage('after-the-restore', 700);
+    await log.publish();
+    await showWhatIsThere();
+    expect((await monitor()).complaint).toMatch(/did not prove that its 707 entries extend the previous 610/);
+    writeFileSync(join(folder, 'older'), newest);
+    expect((await verify()).complaint).toMatch(/checkpoints of 610 and 707 entries/);
+  });
 });

@@ -275,96 +275,26 @@ it('takes nothing that belongs to the log beside --no-log', async () => {
   }
 });
 
-describe('applies the operations of updates again', () => {
-  const SUBJECT = `(SELECT subject_key FROM subjects WHERE subject_id = 'patched')`;
-  const OPS = [
+/** Adds a subject whose second and third versions were made by updates. */
+async function addPatched(subjectId: string): Promise<void> {
+  await log.addLineage(subjectId, 1);
+  await log.addUpdate(subjectId, [
     { op: 'add', path: '/attributes/name', value: 'Acme' },
     { op: 'copy', from: '/attributes/name', path: '/attributes/alias' },
-  ];
-  beforeEach(async () => {
-    await log.addLineage('patched', 1);
-    await log.addUpdate('patched', OPS);
-    await log.addUpdate('patched', [{ op: 'replace', path: '/attributes/alias', value: 'A' }]);
-  });
+  ]);
+  await log.addUpdate(subjectId, [{ op: 'replace', path: '/attributes/alias', value: 'A' }]);
+}
+const keyOf = (subject: string): string => `(SELECT subject_key FROM subjects WHERE subject_id = '${subject}')`;
 
-  /** The text and hash of the newest version change. Its link stays the same. */
-  const rewriteNewest = (from: string, to: string): string =>
-    `UPDATE snapshots SET envelope = ${rewritten(from, to)}, envelope_hash = sha256(convert_to(${rewritten(from, to)}, 'UTF8'))
-      WHERE subject_key = ${SUBJECT} AND snapshot_version = 3`;
-  const setNewest = (what: string): string =>
-    `UPDATE updates SET ${what} WHERE subject_key = ${SUBJECT} AND base_snapshot_version = 2`;
+describe('applies the operations of updates again', () => {
+  const SUBJECT = keyOf('patched');
+  beforeEach(() => addPatched('patched'));
 
   it('and finds nothing in what the service made, with the log or without', async () => {
     expect(await look('--no-log')).toMatchObject({ clean: true, updates_replayed: 2, updates_not_replayed: 0 });
     await log.publish();
     expect(await look()).toMatchObject({ clean: true, snapshots: 3, updates_replayed: 2, updates_not_replayed: 0 });
     expect((await audit('--jobs', '1')).printed).toMatch(/Replayed 2 updates\. 0 could/);
-  });
-
-  it.each<[string, string, RegExp]>([
-    [
-      'an operation is another one',
-      setNewest(`patch_ops = replace(patch_ops, '"A"', '"B"')`),
-      /diff does not contain its operations/,
-    ],
-    [
-      'an operation is another one, in diff and its hash too',
-      `${setNewest(`patch_ops = replace(patch_ops, '"A"', '"B"')`)}; ${rewriteNewest('"path":"/attributes/alias","value":"A"', '"path":"/attributes/alias","value":"B"')}`,
-      /its operations give another attributes$/,
-    ],
-    [
-      'the result is another one, with its hash',
-      rewriteNewest('"name":"Acme"', '"name":"Thief"'),
-      /give another attributes$/,
-    ],
-    [
-      'an operation names what there is not',
-      `${setNewest(`patch_ops = replace(patch_ops, '/alias', '/gone')`)}; ${rewriteNewest('"path":"/attributes/alias"', '"path":"/attributes/gone"')}`,
-      /cannot be applied to the previous version/,
-    ],
-    [
-      'the base is another version',
-      setNewest(
-        `base_snapshot_id = (SELECT snapshot_id FROM snapshots WHERE subject_key = ${SUBJECT} AND snapshot_version = 1)`,
-      ),
-      /its base is not the previous version/,
-    ],
-    [
-      'the operations are taken away',
-      setNewest('patch_ops = NULL, erasure_id = 4711'),
-      /operations are missing without an erasure/,
-    ],
-  ])('and finds that %s', async (_name, how, what) => {
-    await log.tamper(how);
-    // The log was rebuilt after the change, so the log and its signature agree with it.
-    await log.publish();
-    for (const words of [[], ['--no-log']]) {
-      const { findings } = await look(...words);
-      const patches = findings.filter(({ check }) => check === 'patch');
-      expect(patches).toContainEqual({
-        check: 'patch',
-        where: expect.stringContaining('version 3 of organization patched'),
-        what: expect.stringMatching(what),
-      });
-    }
-  });
-
-  it.each<[string, boolean]>([
-    ['["/attributes/alias"]', true],
-    ['["/attributes~"]', true],
-    ['[]', false],
-    ['["/attributes/name"]', false],
-    ['["/attributes/alias","/attributes/other"]', false],
-  ])('and compares them with the stored paths %s', async (paths, isRight) => {
-    await log.query(
-      `INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins, changed_paths) VALUES (${SUBJECT}, 3, '"alice"', '', $1)`,
-      [paths],
-    );
-    await log.publish();
-    for (const words of [[], ['--no-log']]) {
-      const found = (await look(...words)).findings.map(({ check }) => check);
-      expect(found).toEqual(isRight ? [] : ['changed_paths']);
-    }
   });
 
   it('and finds stored paths that are missing without an erasure', async () => {
@@ -400,6 +330,97 @@ describe('applies the operations of updates again', () => {
     await log.erase('patched', [2]);
     await log.publish();
     expect(await look()).toMatchObject({ clean: true, updates_replayed: 1, updates_not_replayed: 3 });
+  });
+});
+
+describe('applies the operations of updates again, and finds in one audit', () => {
+  /** The text and hash of the newest version change. Its link stays the same. */
+  const rewriteNewest = (subject: string, from: string, to: string): string =>
+    `UPDATE snapshots SET envelope = ${rewritten(from, to)}, envelope_hash = sha256(convert_to(${rewritten(from, to)}, 'UTF8'))
+      WHERE subject_key = ${keyOf(subject)} AND snapshot_version = 3`;
+  const setNewest = (subject: string, what: string): string =>
+    `UPDATE updates SET ${what} WHERE subject_key = ${keyOf(subject)} AND base_snapshot_version = 2`;
+  const FAULTS: [fault: string, how: (subject: string) => string, what: RegExp][] = [
+    [
+      'an operation is another one',
+      (subject) => setNewest(subject, `patch_ops = replace(patch_ops, '"A"', '"B"')`),
+      /diff does not contain its operations/,
+    ],
+    [
+      'an operation is another one, in diff and its hash too',
+      (subject) =>
+        `${setNewest(subject, `patch_ops = replace(patch_ops, '"A"', '"B"')`)}; ${rewriteNewest(subject, '"path":"/attributes/alias","value":"A"', '"path":"/attributes/alias","value":"B"')}`,
+      /its operations give another attributes$/,
+    ],
+    [
+      'the result is another one, with its hash',
+      (subject) => rewriteNewest(subject, '"name":"Acme"', '"name":"Thief"'),
+      /give another attributes$/,
+    ],
+    [
+      'an operation names what there is not',
+      (subject) =>
+        `${setNewest(subject, `patch_ops = replace(patch_ops, '/alias', '/gone')`)}; ${rewriteNewest(subject, '"path":"/attributes/alias"', '"path":"/attributes/gone"')}`,
+      /cannot be applied to the previous version/,
+    ],
+    [
+      'the base is another version',
+      (subject) =>
+        setNewest(
+          subject,
+          `base_snapshot_id = (SELECT snapshot_id FROM snapshots WHERE subject_key = ${keyOf(subject)} AND snapshot_version = 1)`,
+        ),
+      /its base is not the previous version/,
+    ],
+    [
+      'the operations are taken away',
+      (subject) => setNewest(subject, 'patch_ops = NULL, erasure_id = 4711'),
+      /operations are missing without an erasure/,
+    ],
+  ];
+  const PATHS: [paths: string, isRight: boolean][] = [
+    ['["/attributes/alias"]', true],
+    ['["/attributes~"]', true],
+    ['[]', false],
+    ['["/attributes/name"]', false],
+    ['["/attributes/alias","/attributes/other"]', false],
+  ];
+  const faults = FAULTS.map(([fault, how, what], number) => ({ fault, how, what, subject: `faulty-${number}` }));
+  const stored = PATHS.map(([paths, isRight], number) => ({ paths, isRight, subject: `stored-${number}` }));
+  const found: Report['findings'][] = [];
+  const findingsOf = (subject: string): Report['findings'][] =>
+    found.map((findings) => findings.filter(({ where }) => where.includes(` ${subject} `)));
+
+  beforeAll(async () => {
+    for (const { subject } of [...faults, ...stored]) await addPatched(subject);
+    for (const { subject, how } of faults) await log.tamper(how(subject));
+    for (const { subject, paths } of stored) {
+      await log.query(
+        `INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins, changed_paths)
+         VALUES (${keyOf(subject)}, 3, '"alice"', '', $1)`,
+        [paths],
+      );
+    }
+    // The log was rebuilt after the change, so the log and its signature agree with it.
+    await log.publish();
+    for (const words of [[], ['--no-log']]) found.push((await look(...words)).findings);
+    await log.restore();
+  });
+
+  it.each(faults)('that $fault', ({ subject, what }) => {
+    for (const findings of findingsOf(subject)) {
+      expect(findings.filter(({ check }) => check === 'patch')).toContainEqual({
+        check: 'patch',
+        where: expect.stringContaining(`version 3 of organization ${subject}`),
+        what: expect.stringMatching(what),
+      });
+    }
+  });
+
+  it.each(stored)('whether the stored paths $paths are right', ({ subject, isRight }) => {
+    const checks = findingsOf(subject).map((findings) => findings.map(({ check }) => check));
+    const expected = isRight ? [] : ['changed_paths'];
+    expect(checks).toEqual([expected, expected]);
   });
 });
 

@@ -11,9 +11,9 @@ import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
 /** A first step of 16 deliveries, one of 256, and another. */
-const AUDIENCE = 400;
+const AUDIENCE = 290;
 /** The delivery, in the order of the fan-out, that the third step cannot make for a while. */
-const STOPPED_AT = 300;
+const STOPPED_AT = 280;
 
 const PROGRESS = statement<{ eventId: string }, { is_done: boolean; made: number; open: number; audience: number }>(
   'test_progress',

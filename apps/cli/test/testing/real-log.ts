@@ -343,7 +343,7 @@ interface SnapshotRow {
  * Creates two tenants with owners, two subjects, and two grants, one of which is revoked. Returns the first of its two
  * checkpoints, which has 7 entries.
  */
-export async function inhabit(log: RealLog): Promise<string> {
+export async function inhabit(log: RealLog, otherVersions = 600): Promise<string> {
   await log.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme'), ('beta', 'Beta')`);
   await log.query(`INSERT INTO memberships (tenant_id, principal_id, api_functional_role, created_at)
                    VALUES ('acme', 'oidc:p#alice', 'tenant_owner', now()), ('beta', 'oidc:p#bob', 'tenant_owner', now())`);
@@ -359,7 +359,7 @@ export async function inhabit(log: RealLog): Promise<string> {
       (VALUES ('11111111-1111-4111-8111-111111111111'::uuid, now() + interval '1 year'),
               ('22222222-2222-4222-8222-222222222222'::uuid, NULL)) AS g (id, expires)`);
   await log.query(`UPDATE grants SET revoked_at = now() WHERE grant_id = '22222222-2222-4222-8222-222222222222'`);
-  await log.addLineage('other-corp', 600);
+  await log.addLineage('other-corp', otherVersions);
   await log.tamper(noRecords);
   await log.publish();
   return first;

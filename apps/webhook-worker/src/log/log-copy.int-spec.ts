@@ -152,7 +152,7 @@ it.each(['file', 's3'])('copies what the newest checkpoint covers to %s, again a
   await copy.copy();
   expect(await verified(store)).toBe(await settled());
   const partial = `tile/0/000.p/${await settled()}`;
-  await addFacts(600);
+  await addFacts(300);
   await copy.copy();
   expect(await verified(store)).toBe(await settled());
   // Readers of the checkpoint before it may still need this one. It goes later, because the full tile replaces it.
@@ -176,7 +176,7 @@ it.each(['file', 's3'])('copies what the newest checkpoint covers to %s, again a
 
 it('never shows a checkpoint before what it covers, whenever a worker is killed', async () => {
   const store = new MemoryStore();
-  await addFacts(700);
+  await addFacts(300);
   let left = 0;
   store.before = (call) => {
     if (call === 'put' && (left -= 1) < 0) throw new Error('The worker was killed');
@@ -215,7 +215,7 @@ it('lets one worker copy at a time', async () => {
 it('copies everything again to a store that was emptied, or to another one', async () => {
   const store = new MemoryStore();
   const copy = copyTo('file:///memory', new Registry(), store);
-  await addFacts(700);
+  await addFacts(300);
   await copy.copy();
   store.objects.clear();
   await copy.copy();
