@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { addLineage } from '../../../tools/testing/lineage';
+import { IS_FULL } from '../../../tools/testing/runs';
 import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { migrate } from './migrate';
@@ -91,7 +92,8 @@ it('produces the same schema for a new database and for an upgrade from any step
   const earlier = databaseUrl('spec_earlier');
   const copy = databaseUrl('spec_copy');
   try {
-    for (const last of [2, 9, 15, 26]) {
+    // The first of them takes every later step, so it includes the steps of the others.
+    for (const last of IS_FULL ? [2, 9, 15, 26] : [2]) {
       await migrateTo(last, earlier);
       await superuser.query('CREATE DATABASE spec_copy TEMPLATE spec_earlier');
       await migrate(copy);
