@@ -6,7 +6,7 @@ import { ThreadPool, type ThreadPoolOptions } from './thread-pool';
 const SUMMARIZE: Order<'summarize'> = { task: 'summarize', input: { text: '{"attributes":{"a":1}}' } };
 const LARGE: Order<'summarize'> = {
   task: 'summarize',
-  input: { text: `{"attributes":[${'[[],[],[],[],[],[],[],[]],'.repeat(300_000)}1]}` },
+  input: { text: `{"attributes":[${'[[],[],[],[],[],[],[],[]],'.repeat(30_000)}1]}` },
 };
 
 /** Arrays nested 60 deep: the document of about 1 MiB that needs the most memory. */
