@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encodeBase64, leafHash, type TreeHead } from '@iss/tlog';
 import fc from 'fast-check';
+import { runs } from '../../../tools/testing/runs';
 import {
   accessStream,
   formatMapProof,
@@ -231,7 +232,7 @@ describe('JSON', () => {
           'proof_refused',
         ]).toContain(refusal(() => verifyNewest(trust, STREAM, parseMapProof(json))));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(600) },
     );
   });
 

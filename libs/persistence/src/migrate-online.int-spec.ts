@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { addLineage } from '../../../tools/testing/lineage';
+import { IS_FULL } from '../../../tools/testing/runs';
 import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { migrate } from './migrate';
@@ -91,7 +92,8 @@ it('produces the same schema for a new database and for an upgrade from any step
   const earlier = databaseUrl('spec_earlier');
   const copy = databaseUrl('spec_copy');
   try {
-    for (const last of [2, 9, 15, 26]) {
+    // The first of them takes every later step, so it includes the steps of the others.
+    for (const last of IS_FULL ? [2, 9, 15, 26] : [2]) {
       await migrateTo(last, earlier);
       await superuser.query('CREATE DATABASE spec_copy TEMPLATE spec_earlier');
       await migrate(copy);
@@ -167,7 +169,7 @@ describe('while others write', () => {
     failures.length = 0;
     writes = 0;
     isWriting = true;
-    writing = Promise.all([1, 2].map(writer));
+    writing = Promise.all((IS_FULL ? [1, 2] : [1]).map(writer));
   });
   afterEach(async () => {
     isWriting = false;
@@ -215,21 +217,21 @@ it('continues the interrupted provenance of older versions', async () => {
   await migrateTo(12);
   await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
   for (const subjectId of ['one', 'two', 'three']) {
-    await addLineage(superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, 300);
+    await addLineage(superuser, { tenantId: 'acme', subjectType: 'organization', subjectId }, 180);
   }
   // Interrupted in the second of its batches of 500 versions.
   await migrateTo(28);
   await superuser.query(`
     CREATE FUNCTION end_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF (SELECT count(*) FROM snapshot_provenance) = 700 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+      IF (SELECT count(*) FROM snapshot_provenance) = 520 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
       RETURN NEW;
     END $$;
     CREATE TRIGGER end_it BEFORE INSERT ON snapshot_provenance FOR EACH ROW EXECUTE FUNCTION end_it()`);
   await expect(migrate(created.url)).rejects.toThrow();
-  expect(await query('SELECT snapshot_version AS version FROM provenance_backfill')).toEqual([{ version: 200 }]);
+  expect(await query('SELECT snapshot_version AS version FROM provenance_backfill')).toEqual([{ version: 140 }]);
   await superuser.query('DROP TRIGGER end_it ON snapshot_provenance');
   await expect(migrate(created.url)).resolves.toEqual([]);
-  expect(await query('SELECT count(*)::int AS versions FROM snapshot_provenance')).toEqual([{ versions: 900 }]);
+  expect(await query('SELECT count(*)::int AS versions FROM snapshot_provenance')).toEqual([{ versions: 540 }]);
   expect(await query('SELECT FROM provenance_backfill')).toEqual([]);
 });
 

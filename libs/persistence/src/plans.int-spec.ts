@@ -78,9 +78,10 @@ it.each(EXPLAINABLE)('statement %s scans no whole index', async (name, text) => 
   expect(scans.filter(isWalkedThrough)).toEqual([]);
 });
 
-// A connection keeps a plan until the next statistics, and those may describe completely different tables.
-it('makes the same plans for each kind of statistics that affects any statement', async () => {
-  await requireSamePlans(EXPLAINABLE, TELLING_STATES);
+// A connection keeps a plan until the next statistics, and those may describe completely different tables. `plans.full-spec.ts`
+// takes all of them.
+it('makes the same plans for the statistics that affect most statements', async () => {
+  await requireSamePlans(EXPLAINABLE, TELLING_STATES.slice(0, 2));
 }, 120_000);
 
 it('knows the statements of every store', () => {

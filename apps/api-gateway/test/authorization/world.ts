@@ -6,7 +6,7 @@ import { TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { publishLog } from '../publish-log';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { envelope, startGateway, type TestGateway } from '../gateway';
-import { type Caller, CALLERS, GRANTEES, MEMBERS, tenantOf, userOf } from './callers';
+import { type Caller, CALLERS, EVERY_SCOPE, GRANTEES, MEMBERS, tenantOf, userOf } from './callers';
 
 const OWNER = 'acme';
 const LEGACY = 'legacy';
@@ -296,14 +296,15 @@ export class World {
   }
 
   private async populate(): Promise<void> {
-    for (const caller of CALLERS) this.tokens.set(caller, await this.gateway.issuer.mint(userOf(caller)));
-    const tenants = [OWNER, LEGACY, ...CALLERS.map(tenantOf)];
+    const callers: readonly Caller[] = [...CALLERS, EVERY_SCOPE];
+    for (const caller of callers) this.tokens.set(caller, await this.gateway.issuer.mint(userOf(caller)));
+    const tenants = [OWNER, LEGACY, ...callers.map(tenantOf)];
     await this.sql.query(
       'INSERT INTO tenants (tenant_id, name) SELECT t, t FROM unnest($1::text[]) t ON CONFLICT DO NOTHING',
       [tenants],
     );
     const types: Partial<Record<Caller, string>> = { 'service account': 'service_account', 'ai agent': 'ai_agent' };
-    for (const caller of CALLERS) {
+    for (const caller of callers) {
       const role = MEMBERS[caller];
       if (role === undefined) continue;
       const isAccountAdmin = role === 'tenant_owner' || caller in types;
@@ -324,7 +325,7 @@ export class World {
     this.snapshotIds = [snapshotId, String(second['snapshot_id'])];
 
     this.loggedGrantId = await this.addGrant(LEGACY, ['read_latest'], subjectId);
-    for (const caller of CALLERS) {
+    for (const caller of callers) {
       const scopes = GRANTEES[caller];
       if (scopes === undefined && caller !== 'other tenant') continue;
       await this.addMember(tenantOf(caller), this.principalOf(caller), 'tenant_owner', {

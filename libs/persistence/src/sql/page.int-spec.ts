@@ -41,7 +41,7 @@ beforeAll(async () => {
       SELECT gen_random_uuid(), event_id, '${subscriptionId}', 'acme', 't', 'dead' FROM event RETURNING delivery_id
     )
     INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms, error)
-    SELECT delivery_id, n, now(), 1, repeat('e', 200) FROM delivery CROSS JOIN generate_series(1, 50) n;`);
+    SELECT delivery_id, n, now(), 1, repeat('e', 1000) FROM delivery CROSS JOIN generate_series(1, 10) n;`);
 }, 60_000);
 afterAll(() => world.close());
 

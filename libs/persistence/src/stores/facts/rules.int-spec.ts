@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import * as domain from '@iss/domain';
 import { type Role, ROLES, RULES } from '@iss/domain';
+import * as pg from 'pg';
+import * as typeorm from 'typeorm';
 import * as persistence from '../../index';
 import { addTenant, openWorld, snapshot, TRACE, type World } from '../../testing/world';
 import type { SnapshotToAppend } from '../snapshots/snapshot-write.store';
@@ -13,12 +16,14 @@ type RuleName = keyof typeof RULES;
 function storesWithStrict(rule: RuleName): Stores {
   let stores: Stores | undefined;
   jest.isolateModules(() => {
-    const domain: typeof import('@iss/domain') = jest.requireActual('@iss/domain');
     const strict = { ...RULES, [rule]: { ...RULES[rule], role: 'tenant_admin' } };
     jest.doMock('@iss/domain', () => ({ ...domain, RULES: strict }));
+    // Only the stores are loaded again.
+    jest.doMock('pg', () => pg);
+    jest.doMock('typeorm', () => typeorm);
     stores = jest.requireActual<Stores>('../../index');
   });
-  jest.dontMock('@iss/domain');
+  for (const name of ['@iss/domain', 'pg', 'typeorm']) jest.dontMock(name);
   if (stores === undefined) throw new Error('no stores');
   return stores;
 }

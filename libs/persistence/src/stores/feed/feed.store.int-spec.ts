@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ALL_SUBJECTS, LOG_SALT_BYTES, type Scope } from '@iss/domain';
 import { Client } from 'pg';
+import { IS_FULL } from '../../../../../tools/testing/runs';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { GrantStore } from '../grants/grant.store';
@@ -507,7 +508,7 @@ it('matches the facts while grants start, end and start again between entries', 
   const live = new Map<string, { grantId: string; tenantId: string }>();
   const followed = new Map<string, number[]>(TENANTS.map((tenant) => [tenant, []]));
   const places = new Map<string, number>();
-  for (let step = 0; step < 220; step++) {
+  for (let step = 0; step < (IS_FULL ? 220 : 80); step++) {
     const tenant = TENANTS[random(TENANTS.length)] ?? 'acme';
     const at = random(heads.length);
     const head = heads[at];
