@@ -103,6 +103,7 @@ export default tseslint.config(
       'libs/domain/src/json/parse.ts',
       'libs/persistence/src/stores/snapshots/open-snapshot.ts',
       'libs/client/src/node.ts',
+      'apps/api-gateway/src/http/console/console.ts',
       'apps/cli/src/audit/{facts/canonical,log/other-facts,log/records,log/vrf-keys}.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },
