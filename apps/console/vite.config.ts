@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
+import { defaultClientConditions, defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
 
 /** The folders of the bundled packages. Workers are bundled before the page. */
 const packages = new Set<string>();
@@ -35,30 +35,35 @@ export default defineConfig({
   logLevel: 'warn',
 });
 
-/** Names the parts of the first script in the head of the page, so that the browser loads them together. */
+/** Names the parts of the first script, and their styles, in the head of the page, so that the browser loads them together. */
 function preloadsOfMain(): Plugin {
   return {
     name: 'preloads-of-main',
     transformIndexHtml: {
       order: 'post',
       handler(_html, { bundle = {}, chunk }) {
-        const names = new Set<string>();
-        const add = (name: string): void => {
+        // Vite names the entry and its imports.
+        const seen = new Set([chunk?.fileName ?? '', ...(chunk?.imports ?? [])]);
+        const tagsOf = (name: string): HtmlTagDescriptor[] => {
           const part = bundle[name];
-          if (part?.type !== 'chunk' || names.has(name)) return;
-          names.add(name);
-          part.imports.forEach(add);
+          if (part?.type !== 'chunk' || seen.has(name)) return [];
+          seen.add(name);
+          return [
+            ...[...(part.viteMetadata?.importedCss ?? [])].map((sheet) =>
+              preload(sheet, { rel: 'preload', as: 'style' }),
+            ),
+            preload(name, { rel: 'modulepreload' }),
+            ...part.imports.flatMap(tagsOf),
+          ];
         };
-        chunk?.dynamicImports.forEach(add);
-        for (const name of [chunk?.fileName ?? '', ...(chunk?.imports ?? [])]) names.delete(name);
-        return [...names].map((name) => ({
-          tag: 'link',
-          attrs: { rel: 'modulepreload', crossorigin: true, href: `/console/${name}` },
-          injectTo: 'head',
-        }));
+        return chunk?.dynamicImports.flatMap(tagsOf) ?? [];
       },
     },
   };
+}
+
+function preload(name: string, attributes: Record<string, string>): HtmlTagDescriptor {
+  return { tag: 'link', attrs: { ...attributes, crossorigin: true, href: `/console/${name}` }, injectTo: 'head' };
 }
 
 /** Notes the bundled packages, and for the page emits their licences, which require it. */

@@ -101,8 +101,8 @@ function sendBuilt(files: ReadonlySet<string>, name: string, request: Request, r
 /** A file in Vite's list, by its source. `imports` names the sources of other files. */
 interface ListedFile {
   file: string;
-  isEntry?: boolean;
   imports?: readonly string[];
+  dynamicImports?: readonly string[];
   css?: readonly string[];
 }
 
@@ -112,16 +112,20 @@ interface ListedFile {
  */
 function linksOfVerify(): string {
   const listed: Readonly<Record<string, ListedFile>> = JSON.parse(readFileSync(join(FOLDER, LIST_OF_FILES), 'utf8'));
-  const links = new Set(['</log/keys>; rel=preload; as=fetch; crossorigin']);
-  const add = (source: string): void => {
+  const seen = new Set<string>();
+  const linksOf = (source: string): string[] => {
     const found = listed[source];
-    if (found === undefined || found.isEntry === true) return;
-    links.add(`</console/${found.file}>; rel=modulepreload`);
-    for (const sheet of found.css ?? []) links.add(`</console/${sheet}>; rel=preload; as=style`);
-    found.imports?.forEach(add);
+    if (found === undefined || seen.has(source)) return [];
+    seen.add(source);
+    return [
+      `</console/${found.file}>; rel=modulepreload`,
+      ...(found.css ?? []).map((sheet) => `</console/${sheet}>; rel=preload; as=style`),
+      ...(found.imports ?? []).flatMap(linksOf),
+    ];
   };
-  add(VERIFY_VIEW);
-  return [...links].join(', ');
+  // The head of the page names these files.
+  for (const source of [PAGE, ...(listed[PAGE]?.dynamicImports ?? [])]) linksOf(source);
+  return ['</log/keys>; rel=preload; as=fetch; crossorigin', ...linksOf(VERIFY_VIEW)].join(', ');
 }
 
 /** Returns the names of the files below the folder, with `/` as separator. Other names are not served. */
