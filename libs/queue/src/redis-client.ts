@@ -1,5 +1,6 @@
 import { EnvError, failureOf, readQueueUrl, type RedisAddress, type Warn } from '@iss/platform';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 
@@ -68,6 +69,7 @@ export class RedisClients {
   open(patience: Patience): OpenRedis {
     const client = this.connect(patience);
     client.on('error', (error: Error) => this.warn('Redis cannot be reached', causeOf(error)));
+    listenToCopies(client);
     let isClosed = false;
     const revive = (): void => {
       if (!isClosed && client.status === 'end') client.connect().catch(() => undefined);
@@ -145,6 +147,15 @@ export class RedisClients {
       ...(patience === 'fails' && { commandTimeout: COMMAND_TIMEOUT_MS }),
     } satisfies RedisOptions;
   }
+}
+
+/**
+ * Adds a listener to each copy of a client. BullMQ copies clients for blocking reads, and stops listening to a copy before it has
+ * ended. ioredis prints errors to which nobody listens.
+ */
+function listenToCopies(client: { duplicate(...options: unknown[]): EventEmitter }): void {
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (...options) => duplicate(...options).on('error', () => undefined);
 }
 
 /** Determines the delay before a reconnection. */
