@@ -62,7 +62,7 @@ export function stageTree(folder: string, created: Date): Tree {
     copyFile(join(repositoryRoot, source), join(folder, target));
   for (const file of fs.globSync(['*.md', 'docs/**/*.*', 'bench/**/*.svg'], { cwd: repositoryRoot }).sort())
     copyFile(join(repositoryRoot, file), join(folder, file));
-  for (const file of fs.globSync('**/*.{html,js,css,svg,txt,br,gz}', { cwd: CONSOLE_DIST }).sort())
+  for (const file of fs.globSync('**/*.{html,js,json,css,svg,txt,br,gz}', { cwd: CONSOLE_DIST }).sort())
     copyFile(join(CONSOLE_DIST, file), join(folder, 'apps/console/dist', file));
   for (const [room, name] of ownRooms()) stageRoom(room, name, folder);
   const lock = readLock();
