@@ -485,5 +485,5 @@ it.each([
   const written = snapshotOf(1, { audit: { created_by: claimed, created_at: '2026-01-15T09:30:00Z', source: 'test' } });
   api.answer(VERSION, () => ({ ...written, written_by: writer }));
   await open(PAGE);
-  await see(`${words} Values`);
+  await see(`${words} Offer to a wallet`);
 });
