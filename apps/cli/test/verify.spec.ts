@@ -300,7 +300,7 @@ describe('a bundle', () => {
       /log_index is not a whole number/,
     ],
     ['no entry', (text) => text.replace('"entry":', '"entri":'), /has no member entry/],
-    ['a proof that is no base64', (text) => text.replace(/"inclusion":\["./, '"inclusion":["*'), /not standard base64/],
+    ['a proof that is no base64', (text) => text.replace(/"inclusion":\["./, '"inclusion":["*'), /not padded base64/],
   ])('is no bundle: %s', async (_, damage, complaint) => {
     const path = file('b', damage(bundleText(made.head, made.lines)));
     const { exitCode, ...said } = await iss(['verify', path, '--vkey', made.log.vkey]);

@@ -15,12 +15,15 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
 
 /** Returns the bytes of a text with one character per byte, as returned by `atob`. */
 export function bytesOfBinary(binary: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  // `Uint8Array.from` takes ten times as long.
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index);
+  return bytes;
 }
 
 /** Returns lowercase hexadecimal with two digits per byte. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytes.reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
 }
 
 /** Encodes a big-endian uint64 (RFC 8446 section 3.3). */
