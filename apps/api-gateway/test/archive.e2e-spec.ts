@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { operatorEnv } from '@iss/platform';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { iss } from '../../cli/test/testing/run-iss';
 import { publishLog } from './publish-log';
 import { newSubject, pathOf, ReadWorld, type Subject } from './read-world';
@@ -123,6 +124,10 @@ it('is unavailable without its store, and serves what is in the database', async
   } finally {
     renameSync(`${store}.away`, store);
   }
+  // The gateway asks the store again a second after the last failure.
+  const readsAgain = async (): Promise<boolean> =>
+    (await world.gateway.as('reader', 'get', `${base}/snapshots/2`)).status === 200;
+  await waitFor(readsAgain, { what: 'the store to be asked again' });
 });
 
 it('reads the second store if the first one is damaged or away', async () => {

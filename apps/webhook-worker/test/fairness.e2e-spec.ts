@@ -1,4 +1,5 @@
 import { type NoParameters, statement } from '@iss/persistence';
+import { Client } from 'pg';
 import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
 import { testRedisUrl } from '../../../tools/testing/test-redis';
 import { waitFor } from '../../../tools/testing/wait-for';
@@ -39,6 +40,11 @@ const WAITING_IDS = statement<NoParameters, { id: string }>(
   'test_waiting_ids',
   `SELECT event_id AS id FROM outbox_events WHERE fanned_out_at IS NULL AND tenant_id <> 'victim'`,
 );
+/** Makes the fan-out of the burst slow. On a fast machine it would end before the sweep looks for late events. */
+const SLOW_BURST = `
+  CREATE FUNCTION test_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.002); RETURN NEW; END';
+  CREATE TRIGGER test_slow BEFORE INSERT ON deliveries
+     FOR EACH ROW WHEN (NEW.tenant_id = 'burst') EXECUTE FUNCTION test_slow()`;
 
 let workers: TestWorkers;
 let hanging: Receiver[];
@@ -110,6 +116,10 @@ describe.each([
 it('does not keep an event waiting for the thousands that one tenant queued before it', async () => {
   await workers.addTenants({ burst: 'oidc:p#burst' });
   await workers.subscribe(hanging[0]?.url ?? '', 'burst');
+  const superuser = new Client({ connectionString: workers.env['DATABASE_URL'] });
+  await superuser.connect();
+  await superuser.query(SLOW_BURST);
+  await superuser.end();
   await workers.database.sql.run(ADD_EVENTS, { count: BURST, pattern: 'burst' });
   const ids = (await workers.database.sql.run(WAITING_IDS, {})).map(({ id }) => id);
   await workers.queue.wakeFanout(ids);
