@@ -14,50 +14,16 @@ export type AbsenceProof = {
   /** The first number that the stream does not have. */
   number: number;
   /** The proved records of the stream, if `records_from` asked for them. */
-  records?: {
-    /** One for each number. The records of an entry have successive numbers. */
-    look_ups: Array<{
-      /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
-      number: number;
-      /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
-      vrf_proof: string;
-      /** The entries that carry the key; empty if it is not in the map. */
-      log_indexes: Array<number>;
-      /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
-      path: string;
-      /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
-      other: {
-        /** Its key: 32 bytes. */
-        key: string;
-        /** The RFC 6962 root of the list of its log indexes. */
-        value: string;
-      } | null;
-    }>;
-    /** The entries that the look-ups lead to, with all their records. */
-    entries: Array<{
-      /** The index of the entry in the log, from 0. */
-      log_index: number;
-      /** The entry as it was hashed: RFC 8785 text. */
-      entry: string;
-      /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-      keys: Array<string> | null;
-      /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-      inclusion: Array<string>;
-    }>;
-  };
+  records?: ProvedRecords;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
-export type AccessPeriod = {
+export type AccessPeriod = GrantedSubjects & {
   /** The grant. */
   grant_id: string;
   /** The tenant that could read the subject. */
   grantee_tenant_id: string;
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
@@ -69,15 +35,9 @@ export type AccessPeriod = {
   /** The cause of the end; null while the grant is live. `replaced`: the grant was changed, and the next period begins. */
   ended_by: 'revoked' | 'expired' | 'replaced' | null;
   /** The log entry of the start. */
-  granted: {
-    /** The index in the log; null until the log has it. */
-    log_index: number | null;
-  };
+  granted: LogPlace;
   /** The log entry of the end, if the grant was revoked or changed. An expiry has no entry; it follows from the grant. */
-  ended: {
-    /** The index in the log; null until the log has it. */
-    log_index: number | null;
-  };
+  ended: LogPlace;
 };
 
 export type AccessPeriodPage = PageEnd & {
@@ -85,11 +45,7 @@ export type AccessPeriodPage = PageEnd & {
   items: Array<AccessPeriod>;
 };
 
-export type AccessibleSubject = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
+export type AccessibleSubject = SubjectRef & {
   /** The name in the latest version. Present only in a search by `identifier` or `q`. */
   name?: string;
   /** The tenant that gave the grant. */
@@ -115,11 +71,7 @@ export type AccessibleSubjectPage = PageEnd & {
   items: Array<AccessibleSubject>;
 };
 
-export type AppliedUpdate = {
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
+export type AppliedUpdate = VersionId & {
   /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
   envelope_hash: string | null;
   /** The envelope hash of the previous version; null for version 1. */
@@ -242,32 +194,9 @@ export type AuthorizationServer = {
   'pre-authorized_grant_anonymous_access_supported': boolean;
 };
 
-export type BackingEvidence = {
-  /** The id that `attribute_paths` uses to refer to this evidence. */
-  evidence_id: string;
-  /** The kind of evidence. */
-  evidence_type: string;
-  /** The source of the evidence. */
-  source: string;
-  /** When it was captured. */
-  captured_at: string;
-  /** When it was retrieved from its source. */
-  retrieved_at?: string | null;
-  /** The hash of the captured content. */
-  hash?: {
-    /** The algorithm of the hash. */
-    alg: string;
-    /** The hash in the usual notation of its algorithm. */
-    value: string;
-    [key: string]: unknown;
-  } | null;
-  /** The location at the source. */
-  locator?: string | null;
-  /** Additional remarks. */
-  notes?: string | null;
+export type BackingEvidence = Evidence & {
   /** The way in which the evidence supports the value. */
   role?: 'primary' | 'corroborating' | 'conflicting' | null;
-  [key: string]: unknown;
 };
 
 export type BatchResult = {
@@ -290,52 +219,7 @@ export type BatchResult = {
   /** When the service stored the version. */
   created_at?: string;
   /** The error and how to fix it. */
-  error?: {
-    /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'archive_damaged'
-      | 'unavailable'
-      | 'archive_unavailable';
-    /** The problem and how to fix it. */
-    message: string;
-    /** The problems, one for each place in the request. */
-    details?: Array<ErrorDetail>;
-    /** The same id as in the header `X-Request-Id`. */
-    request_id: string;
-    /** The remains of an erased version. Present only with the code `erased`. */
-    erased?: {
-      /** The erasure. */
-      erasure_id: string;
-      /** When the content was destroyed. */
-      erased_at: string;
-      /** The id of the version. */
-      snapshot_id: string;
-      /** The number of the snapshot in the subject’s chain. */
-      snapshot_version: number;
-      /** The envelope hash of the erased content. */
-      envelope_hash: string | null;
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
-      proof?: { [key: string]: unknown };
-    };
-  };
+  error?: ErrorBody;
   /** Seconds to wait before sending the line again; with 429 and 503. */
   retry_after?: number;
 };
@@ -379,41 +263,20 @@ export type ChainItem = AppliedUpdate & {
   /** When the writer made the snapshot. */
   generated_at: string;
   /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
-  };
+  erased?: ErasureMark;
 };
 
-export type ChainProof = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
-  /** True if all listed links are valid. */
-  chain_valid: boolean | null;
-  /** True if the list reaches from version 1 to the latest: the whole chain. */
-  complete: boolean;
-  /** The items of the page. */
-  items: Array<ChainItem>;
-  /** @deprecated Alias of items. */
-  chain: Array<ChainItem>;
-  /** Null on the last page. */
-  next_cursor: string | null;
-  /** True if there is another page. */
-  has_more: boolean;
-  /** The same page, wrapped. */
-  page: {
-    /** The order of the items. */
-    order: 'asc' | 'desc';
-    /** The maximum number of items on the page. */
-    limit: number;
-    /** @deprecated Alias of the outer next_cursor. */
-    next_cursor: string | null;
+export type ChainProof = OrderedPageEnd &
+  SubjectRef & {
+    /** True if all listed links are valid. */
+    chain_valid: boolean | null;
+    /** True if the list reaches from version 1 to the latest: the whole chain. */
+    complete: boolean;
+    /** The items of the page. */
+    items: Array<ChainItem>;
+    /** @deprecated Alias of items. */
+    chain: Array<ChainItem>;
   };
-};
 
 export type ChangeGrantBody = {
   /** The reads that the grant permits from now on. */
@@ -766,9 +629,15 @@ export type DeliveryPage = PageEnd & {
 
 export type DeliveryWithPayload = Delivery & {
   /** The body of the request to the receiver, character for character. */
-  payload: EventHead & {
+  payload: {
+    /** The id of the event. */
+    id: string;
     /** The type of the event. */
     type: DeliveredEventType;
+    /** When the event was created. */
+    created_at: string;
+    /** The id of a tenant. */
+    tenant_id: string;
     /** The data of the event. The webhooks section of this document has a schema for each type. */
     data: { [key: string]: unknown };
   };
@@ -787,19 +656,9 @@ export type DiffResult = {
   /** RFC 6902 operations. */
   format: 'rfc6902';
   /** The "before" state. */
-  from: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-  };
+  from: VersionId;
   /** The "after" state. */
-  to: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-  };
+  to: VersionId;
   /** `correction` if `to` corrects an error; `change` if the world changed. */
   change_kind: 'change' | 'correction';
   /** The roots that were compared. */
@@ -864,72 +723,22 @@ export type DiffVerification = {
     /** The algorithm of the hash. */
     alg: 'sha-256';
     /** The "before" state. */
-    from: {
-      /** The recomputed hash. */
-      value: string | null;
-      /** The stored hash. */
-      stored: string | null;
-      /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
-      valid: boolean | null;
-    };
+    from: HashCheck;
     /** The "after" state. */
-    to: {
-      /** The recomputed hash. */
-      value: string | null;
-      /** The stored hash. */
-      stored: string | null;
-      /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
-      valid: boolean | null;
-    };
+    to: HashCheck;
   };
   /** The verification of the parents. The members of this object describe `to`, except `valid` and `complete`, which describe both. */
-  chain: {
-    /** The envelope hash of the previous version; null for version 1. */
-    prev_hash: string | null;
-    /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-    valid: boolean | null;
-    /** The number of links that were followed. */
-    depth: number;
-    /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-    complete: boolean | null;
-    /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-    erased?: Array<number>;
+  chain: ChainCheck & {
     /** The "before" state. */
-    from: {
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-      valid: boolean | null;
-      /** The number of links that were followed. */
-      depth: number;
-      /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-      complete: boolean | null;
-      /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-      erased?: Array<number>;
-    };
+    from: ChainCheck;
     /** The "after" state. */
-    to: {
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-      valid: boolean | null;
-      /** The number of links that were followed. */
-      depth: number;
-      /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-      complete: boolean | null;
-      /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-      erased?: Array<number>;
-    };
+    to: ChainCheck;
   };
 };
 
-export type Disclosure = {
+export type Disclosure = SubjectRef & {
   /** The UTC day. */
   disclosed_on: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** The first version that was shown. */
   from_version: number;
   /** The last version that was shown. All versions between the two were shown too. */
@@ -997,15 +806,11 @@ export type Envelope = {
 /** Envelopes, one per line. */
 export type EnvelopeLines = string;
 
-export type Erasure = {
+export type Erasure = SubjectRef & {
   /** The id of the erasure. */
   erasure_id: string;
   /** The id of a tenant. */
   tenant_id: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** The versions to erase, ascending, as they existed at the request. */
   versions: Array<number>;
   /** The state of the erasure. */
@@ -1079,66 +884,15 @@ export type ErasureRequestedData = {
   confirm_by: string;
 };
 
-export type ErasureRequestedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type ErasureRequestedEvent = EventHead & {
   /** The type of the event. */
   type: 'erasure.requested';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: ErasureRequestedData;
 };
 
 export type Error = {
   /** The error and how to fix it. */
-  error: {
-    /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'archive_damaged'
-      | 'unavailable'
-      | 'archive_unavailable';
-    /** The problem and how to fix it. */
-    message: string;
-    /** The problems, one for each place in the request. */
-    details?: Array<ErrorDetail>;
-    /** The same id as in the header `X-Request-Id`. */
-    request_id: string;
-    /** The remains of an erased version. Present only with the code `erased`. */
-    erased?: {
-      /** The erasure. */
-      erasure_id: string;
-      /** When the content was destroyed. */
-      erased_at: string;
-      /** The id of the version. */
-      snapshot_id: string;
-      /** The number of the snapshot in the subject’s chain. */
-      snapshot_version: number;
-      /** The envelope hash of the erased content. */
-      envelope_hash: string | null;
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
-      proof?: { [key: string]: unknown };
-    };
-  };
+  error: ErrorBody;
 };
 
 export type ErrorDetail = {
@@ -1162,13 +916,7 @@ export type Evidence = {
   /** When it was retrieved from its source. */
   retrieved_at?: string | null;
   /** The hash of the captured content. */
-  hash?: {
-    /** The algorithm of the hash. */
-    alg: string;
-    /** The hash in the usual notation of its algorithm. */
-    value: string;
-    [key: string]: unknown;
-  } | null;
+  hash?: EvidenceHash;
   /** The location at the source. */
   locator?: string | null;
   /** Additional remarks. */
@@ -1201,15 +949,9 @@ export type EvidenceRevokedData = {
   revoked_at: string;
 };
 
-export type EvidenceRevokedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type EvidenceRevokedEvent = EventHead & {
   /** The type of the event. */
   type: 'evidence.revoked';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: EvidenceRevokedData;
 };
 
@@ -1239,17 +981,13 @@ export type FulfilRefreshRequestBody = (
   snapshot_id?: string | null;
 };
 
-export type Grant = {
+export type Grant = GrantedSubjects & {
   /** The id of the grant. */
   grant_id: string;
   /** The tenant that issued the grant. */
   grantor_tenant_id: string;
   /** The tenant that received the grant. */
   grantee_tenant_id: string;
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
   name?: string;
   /** The reads that the grant permits. */
@@ -1274,28 +1012,9 @@ export type Grant = {
   accepted_at: string | null;
 };
 
-export type GrantChangedChange = {
-  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
-  log_index: number;
+export type GrantChangedChange = GrantChangeHead & {
   /** The terms of a grant changed. */
   type: 'grant.changed';
-  /** The grant. */
-  grant_id: string;
-  /** The tenant that gave the grant. */
-  tenant_id: string;
-  /** The tenant that got the grant. */
-  grantee_tenant_id: string;
-  /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
-  };
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** The reads that the grant permits after the change; sorted. */
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
@@ -1308,40 +1027,15 @@ export type GrantChangedChange = {
   changed_at: string;
 };
 
-export type GrantChangedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type GrantChangedEvent = EventHead & {
   /** The type of the event. */
   type: 'grant.changed';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: GrantData;
 };
 
-export type GrantCreatedChange = {
-  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
-  log_index: number;
+export type GrantCreatedChange = GrantChangeHead & {
   /** A tenant may read a subject of another tenant. */
   type: 'grant.created';
-  /** The grant. */
-  grant_id: string;
-  /** The tenant that gave the grant. */
-  tenant_id: string;
-  /** The tenant that got the grant. */
-  grantee_tenant_id: string;
-  /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
-  };
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** The reads that the grant permitted when it was created; sorted. */
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
@@ -1354,15 +1048,9 @@ export type GrantCreatedChange = {
   created_at: string;
 };
 
-export type GrantCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type GrantCreatedEvent = EventHead & {
   /** The type of the event. */
   type: 'grant.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: GrantData;
 };
 
@@ -1375,12 +1063,7 @@ export type GrantData = {
   /** The tenant that got the grant. */
   grantee_tenant_id: string;
   /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
-  };
+  subject: GrantedSubjects;
   /** The reads that the grant permits; sorted. */
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
@@ -1391,27 +1074,15 @@ export type GrantData = {
   expires_at: string | null;
 };
 
-export type GrantExpiredEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type GrantExpiredEvent = EventHead & {
   /** The type of the event. */
   type: 'grant.expired';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: GrantData;
 };
 
-export type GrantExpiringEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type GrantExpiringEvent = EventHead & {
   /** The type of the event. */
   type: 'grant.expiring';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: GrantData;
 };
 
@@ -1428,15 +1099,9 @@ export type GrantRequestedData = GrantData & {
   confirm_by: string;
 };
 
-export type GrantRequestedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type GrantRequestedEvent = EventHead & {
   /** The type of the event. */
   type: 'grant.requested';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: GrantRequestedData;
 };
 
@@ -1450,52 +1115,7 @@ export type GrantResult = {
   /** The pending request, if another human must confirm it. */
   pending_grant?: PendingGrant;
   /** The error and how to fix it. */
-  error?: {
-    /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'archive_damaged'
-      | 'unavailable'
-      | 'archive_unavailable';
-    /** The problem and how to fix it. */
-    message: string;
-    /** The problems, one for each place in the request. */
-    details?: Array<ErrorDetail>;
-    /** The same id as in the header `X-Request-Id`. */
-    request_id: string;
-    /** The remains of an erased version. Present only with the code `erased`. */
-    erased?: {
-      /** The erasure. */
-      erasure_id: string;
-      /** When the content was destroyed. */
-      erased_at: string;
-      /** The id of the version. */
-      snapshot_id: string;
-      /** The number of the snapshot in the subject’s chain. */
-      snapshot_version: number;
-      /** The envelope hash of the erased content. */
-      envelope_hash: string | null;
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
-      proof?: { [key: string]: unknown };
-    };
-  };
+  error?: ErrorBody;
 };
 
 export type GrantResults = {
@@ -1503,71 +1123,32 @@ export type GrantResults = {
   items: Array<GrantResult>;
 };
 
-export type GrantRevokedChange = {
-  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
-  log_index: number;
+export type GrantRevokedChange = GrantChangeHead & {
   /** A grant was revoked. */
   type: 'grant.revoked';
-  /** The grant. */
-  grant_id: string;
-  /** The tenant that gave the grant. */
-  tenant_id: string;
-  /** The tenant that got the grant. */
-  grantee_tenant_id: string;
-  /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
-  };
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** When the grant was revoked. */
   revoked_at: string;
 };
 
-export type GrantRevokedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type GrantRevokedEvent = EventHead & {
   /** The type of the event. */
   type: 'grant.revoked';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: GrantData;
 };
 
-export type GrantStartedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type GrantStartedEvent = EventHead & {
   /** The type of the event. */
   type: 'grant.started';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: GrantData;
 };
 
-export type GrantStateProof = {
+export type GrantStateProof = ProvedEntry & {
   /** The grant. */
   grant_id: string;
   /** `live`: nothing happened since the grant was created. Compare `expires_at` of the entry with the clock. */
   state: 'live' | 'changed' | 'revoked';
   /** The number of events of the grant. */
   number: number;
-  /** The index of the entry in the log, from 0. */
-  log_index: number;
-  /** The entry as it was hashed: RFC 8785 text. */
-  entry: string;
-  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-  keys: Array<string> | null;
-  /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-  inclusion: Array<string>;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
@@ -1659,16 +1240,7 @@ export type LatestProof = {
   /** The number of entries of the log among which it is the newest. */
   as_of_size: number;
   /** The entry of that version. */
-  head: {
-    /** The index of the entry in the log, from 0. */
-    log_index: number;
-    /** The entry as it was hashed: RFC 8785 text. */
-    entry: string;
-    /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-    keys: Array<string> | null;
-    /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-    inclusion: Array<string>;
-  };
+  head: ProvedEntry;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
@@ -1730,23 +1302,7 @@ export type MapProof = {
     inclusion: Array<string>;
   };
   /** They prove the newest number of the stream. */
-  look_ups: Array<{
-    /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
-    number: number;
-    /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
-    vrf_proof: string;
-    /** The entries that carry the key; empty if it is not in the map. */
-    log_indexes: Array<number>;
-    /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
-    path: string;
-    /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
-    other: {
-      /** Its key: 32 bytes. */
-      key: string;
-      /** The RFC 6962 root of the list of its log indexes. */
-      value: string;
-    } | null;
-  }>;
+  look_ups: Array<LookUp>;
 };
 
 export type Member = {
@@ -1795,15 +1351,13 @@ export type OAuthError = {
   error_description: string;
 };
 
-export type OwnerChange = {
+export type OwnerChange = LogPlace & {
   /** The new owner; null if nobody replaced the previous one. */
   principal_id: string | null;
   /** The previous owner; null if the tenant was founded, or if it gained a further owner. */
   from_principal_id: string | null;
   /** When the owner changed. */
   changed_at: string;
-  /** The index in the log; null until the log has it. */
-  log_index: number | null;
 };
 
 export type OwnerChangePage = PageEnd & {
@@ -1826,13 +1380,9 @@ export type OwnerChangedChange = {
   changed_at: string;
 };
 
-export type Ownership = {
+export type Ownership = SubjectRef & {
   /** The tenant that wrote its first snapshot. */
   owner_tenant_id: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** When its first snapshot was written. */
   created_at: string;
 };
@@ -1842,13 +1392,9 @@ export type OwnershipPage = PageEnd & {
   items: Array<Ownership>;
 };
 
-export type PartialEnvelope = {
+export type PartialEnvelope = VersionId & {
   /** The version of the envelope’s format. */
   envelope_version: string;
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
   /** When the writer made the snapshot. */
   generated_at: string;
   subject: SubjectRef;
@@ -2160,27 +1706,15 @@ export type RefreshRequest = RefreshRequestData & {
   } | null;
 };
 
-export type RefreshRequestCancelledEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type RefreshRequestCancelledEvent = EventHead & {
   /** The type of the event. */
   type: 'refresh_request.cancelled';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: RefreshRequestData;
 };
 
-export type RefreshRequestCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type RefreshRequestCreatedEvent = EventHead & {
   /** The type of the event. */
   type: 'refresh_request.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: RefreshRequestData;
 };
 
@@ -2239,51 +1773,27 @@ export type RefreshRequestData = {
   series_end_reason: 'cancelled' | 'access_lost' | null;
 };
 
-export type RefreshRequestDeclinedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type RefreshRequestDeclinedEvent = EventHead & {
   /** The type of the event. */
   type: 'refresh_request.declined';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: RefreshRequestData;
 };
 
-export type RefreshRequestExpiredEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type RefreshRequestExpiredEvent = EventHead & {
   /** The type of the event. */
   type: 'refresh_request.expired';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: RefreshRequestData;
 };
 
-export type RefreshRequestFulfilledEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type RefreshRequestFulfilledEvent = EventHead & {
   /** The type of the event. */
   type: 'refresh_request.fulfilled';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: RefreshRequestData;
 };
 
-export type RefreshRequestOverdueEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type RefreshRequestOverdueEvent = EventHead & {
   /** The type of the event. */
   type: 'refresh_request.overdue';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: RefreshRequestData;
 };
 
@@ -2321,15 +1831,9 @@ export type SharedSnapshotCreatedData = SnapshotCreatedData & {
   owner_tenant_id: string;
 };
 
-export type SharedSnapshotCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type SharedSnapshotCreatedEvent = EventHead & {
   /** The type of the event. */
   type: 'shared.snapshot.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: SharedSnapshotCreatedData;
 };
 
@@ -2386,15 +1890,9 @@ export type SnapshotCreatedData = {
   changed_paths: Array<string> | null;
 };
 
-export type SnapshotCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type SnapshotCreatedEvent = EventHead & {
   /** The type of the event. */
   type: 'identity.snapshot.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: SnapshotCreatedData;
 };
 
@@ -2411,55 +1909,25 @@ export type SnapshotHeader = AppliedUpdate & {
   write_request_id: string | null;
   subject: SubjectRef;
   /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
-  };
+  erased?: ErasureMark;
 };
 
-export type SnapshotPage = {
+export type SnapshotPage = OrderedPageEnd & {
   /** The items of the page. */
   items: Array<Snapshot>;
-  /** Null on the last page. */
-  next_cursor: string | null;
-  /** True if there is another page. */
-  has_more: boolean;
-  /** The same page, wrapped. */
-  page: {
-    /** The order of the items. */
-    order: 'asc' | 'desc';
-    /** The maximum number of items on the page. */
-    limit: number;
-    /** @deprecated Alias of the outer next_cursor. */
-    next_cursor: string | null;
-  };
 };
 
-export type SnapshotProof = AppliedUpdate & {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
-  /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
+export type SnapshotProof = AppliedUpdate &
+  SubjectRef & {
+    /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
+    erased?: ErasureMark;
+    /** The method that turns an envelope into the text that is hashed. */
+    canonicalization_method: 'json-canonicalize-rfc8785';
+    /** The hash algorithm. */
+    hash_algorithm: 'sha-256';
   };
-  /** The method that turns an envelope into the text that is hashed. */
-  canonicalization_method: 'json-canonicalize-rfc8785';
-  /** The hash algorithm. */
-  hash_algorithm: 'sha-256';
-};
 
-export type Subject = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
+export type Subject = SubjectRef & {
   /** When its first snapshot was written. */
   created_at: string;
   /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
@@ -2487,25 +1955,15 @@ export type SubjectErasedChange = {
 };
 
 /** The erased versions. */
-export type SubjectErasedData = {
+export type SubjectErasedData = ErasureMark & {
   subject: SubjectRef;
-  /** The erasure. */
-  erasure_id: string;
   /** The versions whose content was destroyed, ascending. */
   versions: Array<number>;
-  /** When the content was destroyed. */
-  erased_at: string;
 };
 
-export type SubjectErasedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type SubjectErasedEvent = EventHead & {
   /** The type of the event. */
   type: 'subject.erased';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: SubjectErasedData;
 };
 
@@ -2535,11 +1993,7 @@ export type SubjectRef = {
 export type SubjectState = {
   subject: SubjectRef;
   /** The header of the latest snapshot. */
-  current_snapshot: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
+  current_snapshot: VersionId & {
     /** When the writer made the snapshot. */
     generated_at: string;
     /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
@@ -2566,46 +2020,9 @@ export type SubjectState = {
   verification?: Verification;
 };
 
-export type Tenant = {
-  /** The id of a tenant. */
-  tenant_id: string;
-  /** The name of the tenant. */
-  name: string;
-  /** A short name for URLs; null if there is none. */
-  slug: string | null;
-  /** When the tenant was created. */
-  created_at: string;
-  /** True if an update cannot be applied to a parent without envelope_hash. */
-  chain_enforced: boolean;
-  /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-  evidence_policy: 'open' | 'resolved' | 'fresh';
-  /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-  erasure_confirmation: 'required' | 'off';
-  /** `required` if a second human must confirm a grant on all subjects. */
-  grant_confirmation: 'required' | 'off';
-  /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-  pending_changes: Array<ChangeRequestedData>;
+export type Tenant = TenantCore & {
   /** @deprecated The same fields, wrapped. */
-  tenant: {
-    /** The id of a tenant. */
-    tenant_id: string;
-    /** The name of the tenant. */
-    name: string;
-    /** A short name for URLs; null if there is none. */
-    slug: string | null;
-    /** When the tenant was created. */
-    created_at: string;
-    /** True if an update cannot be applied to a parent without envelope_hash. */
-    chain_enforced: boolean;
-    /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-    evidence_policy: 'open' | 'resolved' | 'fresh';
-    /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-    erasure_confirmation: 'required' | 'off';
-    /** `required` if a second human must confirm a grant on all subjects. */
-    grant_confirmation: 'required' | 'off';
-    /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-    pending_changes: Array<ChangeRequestedData>;
-  };
+  tenant: TenantCore;
 };
 
 export type TenantAbsenceProof = {
@@ -2616,100 +2033,30 @@ export type TenantAbsenceProof = {
   /** The first number that the stream does not have. */
   number: number;
   /** The proved records of the stream, if `records_from` asked for them. */
-  records?: {
-    /** One for each number. The records of an entry have successive numbers. */
-    look_ups: Array<{
-      /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
-      number: number;
-      /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
-      vrf_proof: string;
-      /** The entries that carry the key; empty if it is not in the map. */
-      log_indexes: Array<number>;
-      /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
-      path: string;
-      /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
-      other: {
-        /** Its key: 32 bytes. */
-        key: string;
-        /** The RFC 6962 root of the list of its log indexes. */
-        value: string;
-      } | null;
-    }>;
-    /** The entries that the look-ups lead to, with all their records. */
-    entries: Array<{
-      /** The index of the entry in the log, from 0. */
-      log_index: number;
-      /** The entry as it was hashed: RFC 8785 text. */
-      entry: string;
-      /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-      keys: Array<string> | null;
-      /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-      inclusion: Array<string>;
-    }>;
-  };
+  records?: ProvedRecords;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
-export type TenantChainProof = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
-  /** True if all listed links are valid. */
-  chain_valid: boolean | null;
-  /** True if the list reaches from version 1 to the latest: the whole chain. */
-  complete: boolean;
-  /** The items of the page. */
-  chain: Array<ChainItem>;
-  /** @deprecated Alias of chain. */
-  items: Array<ChainItem>;
-  /** Null on the last page. */
-  next_cursor: string | null;
-  /** True if there is another page. */
-  has_more: boolean;
-  /** The same page, wrapped. */
-  page: {
-    /** The order of the items. */
-    order: 'asc' | 'desc';
-    /** The maximum number of items on the page. */
-    limit: number;
-    /** @deprecated Alias of the outer next_cursor. */
-    next_cursor: string | null;
+export type TenantChainProof = OrderedPageEnd &
+  SubjectRef & {
+    /** True if all listed links are valid. */
+    chain_valid: boolean | null;
+    /** True if the list reaches from version 1 to the latest: the whole chain. */
+    complete: boolean;
+    /** The items of the page. */
+    chain: Array<ChainItem>;
+    /** @deprecated Alias of chain. */
+    items: Array<ChainItem>;
   };
-};
 
-export type TenantChangeRequestedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type TenantChangeRequestedEvent = EventHead & {
   /** The type of the event. */
   type: 'tenant.change_requested';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: ChangeRequestedData;
 };
 
-export type TenantItem = {
-  /** The id of a tenant. */
-  tenant_id: string;
-  /** The name of the tenant. */
-  name: string;
-  /** A short name for URLs; null if there is none. */
-  slug: string | null;
-  /** When the tenant was created. */
-  created_at: string;
-  /** True if an update cannot be applied to a parent without envelope_hash. */
-  chain_enforced: boolean;
-  /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-  evidence_policy: 'open' | 'resolved' | 'fresh';
-  /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-  erasure_confirmation: 'required' | 'off';
-  /** `required` if a second human must confirm a grant on all subjects. */
-  grant_confirmation: 'required' | 'off';
-  /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-  pending_changes: Array<ChangeRequestedData>;
+export type TenantItem = TenantCore & {
   /** The caller’s role. */
   api_functional_role: Role;
   /** @deprecated Alias of api_functional_role. */
@@ -2725,26 +2072,7 @@ export type TenantItemPage = PageEnd & {
 
 export type TenantOfMember = TenantItem & {
   /** @deprecated The same fields, wrapped. */
-  tenant: {
-    /** The id of a tenant. */
-    tenant_id: string;
-    /** The name of the tenant. */
-    name: string;
-    /** A short name for URLs; null if there is none. */
-    slug: string | null;
-    /** When the tenant was created. */
-    created_at: string;
-    /** True if an update cannot be applied to a parent without envelope_hash. */
-    chain_enforced: boolean;
-    /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-    evidence_policy: 'open' | 'resolved' | 'fresh';
-    /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-    erasure_confirmation: 'required' | 'off';
-    /** `required` if a second human must confirm a grant on all subjects. */
-    grant_confirmation: 'required' | 'off';
-    /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-    pending_changes: Array<ChangeRequestedData>;
-  };
+  tenant: TenantCore;
 };
 
 export type TransferOffer = {
@@ -2797,13 +2125,9 @@ export type TrustedIssuerPage = PageEnd & {
   items: Array<TrustedIssuer>;
 };
 
-export type Update = {
+export type Update = SubjectRef & {
   /** The id of the update. */
   update_id: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
   name?: string;
   /** The snapshot that the update changes. */
@@ -2832,15 +2156,9 @@ export type Update = {
   withdrawn_at: string | null;
 };
 
-export type UpdateAppliedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type UpdateAppliedEvent = EventHead & {
   /** The type of the event. */
   type: 'update.applied';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: UpdateData;
 };
 
@@ -2868,15 +2186,9 @@ export type UpdatePage = PageEnd & {
   items: Array<Update>;
 };
 
-export type UpdateProposedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type UpdateProposedEvent = EventHead & {
   /** The type of the event. */
   type: 'update.proposed';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: UpdateData;
 };
 
@@ -2893,15 +2205,9 @@ export type UpdateWebhookSubscriptionBody = {
   status?: 'active' | 'disabled' | null;
 };
 
-export type UpdateWithdrawnEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type UpdateWithdrawnEvent = EventHead & {
   /** The type of the event. */
   type: 'update.withdrawn';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: UpdateData;
 };
 
@@ -2930,29 +2236,12 @@ export type Verification = {
   /** True if chains can be verified. */
   chain_supported: boolean;
   /** The verification of the envelope hash. */
-  hash: {
+  hash: HashCheck & {
     /** The algorithm of the hash. */
     alg: string;
-    /** The recomputed hash. */
-    value: string | null;
-    /** The stored hash. */
-    stored: string | null;
-    /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
-    valid: boolean | null;
   };
   /** The verification of the parents. */
-  chain: {
-    /** The envelope hash of the previous version; null for version 1. */
-    prev_hash: string | null;
-    /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-    valid: boolean | null;
-    /** The number of links that were followed. */
-    depth: number;
-    /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-    complete: boolean | null;
-    /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-    erased?: Array<number>;
-  };
+  chain: ChainCheck;
   /** Only with `verify=complete`: the newest version by the map of the log. It is the service’s own check; `…/latest-proof` proves it. */
   complete?: {
     /** True if no newer version is in the published log. Null if the version itself is not there yet. */
@@ -3071,15 +2360,9 @@ export type WebhookTestData = {
   subscription_id: string;
 };
 
-export type WebhookTestEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
+export type WebhookTestEvent = EventHead & {
   /** The type of the event. */
   type: 'webhook.test';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
   data: WebhookTestData;
 };
 
@@ -3116,37 +2399,15 @@ export type ListUpdatesQuery = PageQuery & {
   status?: 'proposed' | 'applied' | 'withdrawn';
 };
 
-export type GetSubjectQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type GetSubjectQuery = MomentQuery &
+  VerifyQuery & {
+    /** Accepted by every snapshot read; has no effect here. */
+    view?: 'full' | 'header';
+  };
 
-export type GetLatestSnapshotQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
-  /** `header` omits the envelope. */
-  view?: 'full' | 'header';
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type GetLatestSnapshotQuery = GetSnapshotVersionQuery & MomentQuery;
 
-export type GetSnapshotVersionQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
+export type GetSnapshotVersionQuery = VerifyQuery & {
   /** `header` omits the envelope. */
   view?: 'full' | 'header';
 };
@@ -3160,33 +2421,23 @@ export type GetSnapshotProofQuery = {
   depth?: string;
 };
 
-export type ListSnapshotsQuery = PageQuery & {
-  /** The order by `snapshot_version`. A window of `effective` times is ordered by time first. */
-  order?: 'asc' | 'desc';
-  /** `header` omits the envelope. */
-  view?: 'full' | 'header';
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
-  /** Only versions from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
-  from?: string;
-  /** Only versions up to and including this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
-  to?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type ListSnapshotsQuery = GetSnapshotVersionQuery &
+  PageQuery & {
+    /** The order by `snapshot_version`. A window of `effective` times is ordered by time first. */
+    order?: 'asc' | 'desc';
+    /** Only versions from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
+    from?: string;
+    /** Only versions up to and including this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
+    to?: string;
+    /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+    basis?: 'recorded' | 'effective';
+  };
 
-export type GetChainProofQuery = PageQuery & {
-  /** The order by `snapshot_version`. */
-  order?: 'asc' | 'desc';
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** Accepted by every snapshot read; has no effect here. */
-  depth?: string;
-};
+export type GetChainProofQuery = GetSnapshotProofQuery &
+  PageQuery & {
+    /** The order by `snapshot_version`. */
+    order?: 'asc' | 'desc';
+  };
 
 export type ExportSnapshotsQuery = ExportSnapshotLinesQuery & {
   /** `bods-0.4`: statements of the Beneficial Ownership Data Standard 0.4 instead of snapshots ([/docs/how-to/bods](/docs/how-to/bods)). */
@@ -3195,39 +2446,47 @@ export type ExportSnapshotsQuery = ExportSnapshotLinesQuery & {
   proofs?: 'log';
 };
 
-export type ExportSnapshotLinesQuery = {
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** Accepted by every snapshot read; has no effect here. */
-  depth?: string;
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type ExportSnapshotLinesQuery = GetSnapshotProofQuery & MomentQuery;
 
-export type GetProvenanceQuery = PageQuery & {
-  /** A JSON Pointer into the envelope, at `/attributes` or below. Only leaves below it are returned. 404 if the version has nothing at this path. */
-  path?: string;
-  /** Only leaves with this status. */
-  evidence_status?: 'current' | 'carried' | 'missing' | 'none' | 'revoked';
-  /** Only leaves that this evidence covers, by a reference in `attribute_paths`. */
-  evidence_id?: string;
-  /** The version. Defaults to the latest. */
-  version?: number;
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type GetProvenanceQuery = PageQuery &
+  MomentQuery & {
+    /** A JSON Pointer into the envelope, at `/attributes` or below. Only leaves below it are returned. 404 if the version has nothing at this path. */
+    path?: string;
+    /** Only leaves with this status. */
+    evidence_status?: 'current' | 'carried' | 'missing' | 'none' | 'revoked';
+    /** Only leaves that this evidence covers, by a reference in `attribute_paths`. */
+    evidence_id?: string;
+    /** The version. Defaults to the latest. */
+    version?: number;
+  };
 
 export type GetSnapshotLogProofQuery = {
   /** The published size to prove against. Defaults to the newest. */
   tree_size?: number;
   /** Seconds to wait for a fact that is not in the published log yet. */
   wait?: string;
+};
+
+export type CreateTransferOfferAnswer = {
+  /** The transfer offer. */
+  transfer_offer: TransferOffer;
+};
+
+export type CreateRefreshRequestAnswer = {
+  /** The refresh request. */
+  refresh_request: RefreshRequest;
+};
+
+export type GetWebhookSubscriptionAnswer = {
+  /** The subscription. */
+  webhook_subscription: WebhookSubscription;
+};
+
+export type CreateWebhookSubscriptionAnswer = {
+  /** The subscription. */
+  webhook_subscription: WebhookSubscription;
+  /** The secret that signs the events. It appears only in this response. */
+  secret: string;
 };
 
 /** The operations by method and path. */
@@ -3335,12 +2594,7 @@ export type Operations = {
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/owners': { query?: PageQuery; answer: OwnershipPage };
     '/v1/tenants/{tenant_id}/transfer-offers': { query?: PageQuery; answer: TransferOfferPage };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}': { answer: CreateTransferOfferAnswer };
     '/v1/tenants/{tenant_id}/grants': {
       query?: PageQuery & {
         /** `issued`: grants that the tenant issued (the default). `received`: grants that it received. `offered`: grants on all subjects of other tenants that it has neither used nor accepted. */
@@ -3422,10 +2676,7 @@ export type Operations = {
       answer: RefreshRequestPage;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}': {
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/tenants/{tenant_id}/refresh-requests': {
       query?: PageQuery & {
@@ -3461,12 +2712,7 @@ export type Operations = {
       };
       answer: WebhookSubscriptionPage;
     };
-    '/v1/webhook-subscriptions/{subscription_id}': {
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-      };
-    };
+    '/v1/webhook-subscriptions/{subscription_id}': { answer: GetWebhookSubscriptionAnswer };
     '/v1/webhook-subscriptions/{subscription_id}/deliveries': {
       query?: PageQuery & {
         /** Absent: all states. */
@@ -3494,11 +2740,7 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/log-proof': { query?: GetSnapshotLogProofQuery; answer: LogProof };
     '/v1/snapshots/{snapshot_id}/log-proof': { query?: GetSnapshotLogProofQuery; answer: LogProof };
     '/v1/tenants/{tenant_id}/grants/{grant_id}/log-proof': {
-      query?: {
-        /** The published size to prove against. Defaults to the newest. */
-        tree_size?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
+      query?: GetSnapshotLogProofQuery & {
         /** The fact of the grant to prove. `changed`: its newest change. */
         fact?: 'created' | 'changed' | 'revoked';
       };
@@ -3559,35 +2801,21 @@ export type Operations = {
     };
     '/v1/tenants/{tenant_id}/owner-history': { query?: PageQuery; answer: OwnerChangePage };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/disclosures': {
-      query?: PageQuery & {
-        /** Only disclosures recorded from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
-        from?: string;
-        /** Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
-        to?: string;
-        /** Only disclosures to this principal. */
-        principal_id?: string;
-        /** Only this kind of read. */
-        via?: DisclosureVia;
-        /** Only grants to this tenant. */
-        grantee_tenant_id?: string;
-      };
+      query?: DisclosureQuery &
+        PageQuery & {
+          /** Only grants to this tenant. */
+          grantee_tenant_id?: string;
+        };
       answer: DisclosurePage;
     };
     '/v1/tenants/{tenant_id}/disclosures': {
-      query?: PageQuery & {
-        /** Only disclosures recorded from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
-        from?: string;
-        /** Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
-        to?: string;
-        /** Only disclosures to this principal. */
-        principal_id?: string;
-        /** Only this kind of read. */
-        via?: DisclosureVia;
-        /** Only disclosures of this subject; send `subject_id` too. */
-        subject_type?: 'individual' | 'organization' | 'entity';
-        /** The subject’s id, compared byte for byte. */
-        subject_id?: string;
-      };
+      query?: DisclosureQuery &
+        PageQuery & {
+          /** Only disclosures of this subject; send `subject_id` too. */
+          subject_type?: 'individual' | 'organization' | 'entity';
+          /** The subject’s id, compared byte for byte. */
+          subject_id?: string;
+        };
       answer: DisclosurePage;
     };
     '/v1/tenants/{tenant_id}/audit': {
@@ -3629,31 +2857,10 @@ export type Operations = {
     '/v1/tenants': { body: CreateTenantBody; answer: Tenant };
     '/v1/tenants/{tenant_id}/membership/accept': { answer: Principal };
     '/v1/tenants/{tenant_id}/membership/leave': { answer: Principal };
-    '/v1/tenants/{tenant_id}/transfer-offers': {
-      body: CreateTransferOfferBody;
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/accept': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/cancel': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
+    '/v1/tenants/{tenant_id}/transfer-offers': { body: CreateTransferOfferBody; answer: CreateTransferOfferAnswer };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/accept': { answer: CreateTransferOfferAnswer };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': { answer: CreateTransferOfferAnswer };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/cancel': { answer: CreateTransferOfferAnswer };
     '/v1/tenants/{tenant_id}/grants': { body: CreateGrantBody; answer: CreatedGrant | PendingGrant };
     '/v1/tenants/{tenant_id}/grants/batch': { body: CreateGrantsBody; answer: GrantResults };
     '/v1/tenants/{tenant_id}/grants/{grant_id}/accept': { answer: Grant };
@@ -3676,30 +2883,18 @@ export type Operations = {
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests': {
       body: CreateRefreshRequestBody;
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/fulfill': {
       body: FulfilRefreshRequestBody;
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/decline': {
       body: DeclineRefreshRequestBody;
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/cancel': {
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/tenants/{tenant_id}/attestations': {
       query?: {
@@ -3728,23 +2923,10 @@ export type Operations = {
     '/tenants/{tenant_id}/nonce': { answer: WalletNonce };
     '/tenants/{tenant_id}/credential': { body: WalletCredentialRequest; answer: WalletCredentials };
     '/openid4vp/responses/{response_id}': { answer: PresentationReceived };
-    '/v1/webhook-subscriptions': {
-      body: CreateWebhookSubscriptionBody;
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-        /** The secret that signs the events. It appears only in this response. */
-        secret: string;
-      };
-    };
+    '/v1/webhook-subscriptions': { body: CreateWebhookSubscriptionBody; answer: CreateWebhookSubscriptionAnswer };
     '/v1/webhook-subscriptions/{subscription_id}/rotate-secret': {
       body?: RotateSecretBody;
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-        /** The secret that signs the events. It appears only in this response. */
-        secret: string;
-      };
+      answer: CreateWebhookSubscriptionAnswer;
     };
     '/v1/webhook-subscriptions/{subscription_id}/deliveries/{delivery_id}/redeliver': { answer: Delivery };
     '/v1/webhook-subscriptions/{subscription_id}/deliveries/replay': {
@@ -3765,10 +2947,7 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/grants/{grant_id}': { body: ChangeGrantBody; answer: Grant };
     '/v1/webhook-subscriptions/{subscription_id}': {
       body: UpdateWebhookSubscriptionBody;
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-      };
+      answer: GetWebhookSubscriptionAnswer;
     };
   };
   PUT: {
@@ -3835,7 +3014,37 @@ export type PathParameters = {
   log_index: number;
 };
 
-export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff' | 'issue_view';
+export type PageQuery = {
+  /** The maximum number of items on the page. A page with large items ends at 8 MiB; continue with `next_cursor`. */
+  limit?: number;
+  /** The `next_cursor` of the previous page. Keep the same order and filters. */
+  cursor?: string;
+};
+
+export type MomentQuery = {
+  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
+  as_of?: string;
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  basis?: 'recorded' | 'effective';
+};
+
+export type VerifyQuery = {
+  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
+  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
+  depth?: string;
+};
+
+export type DisclosureQuery = {
+  /** Only disclosures recorded from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
+  from?: string;
+  /** Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
+  to?: string;
+  /** Only disclosures to this principal. */
+  principal_id?: string;
+  /** Only this kind of read. */
+  via?: DisclosureVia;
+};
 
 export type PageEnd = {
   /** Null on the last page. */
@@ -3850,6 +3059,187 @@ export type PageEnd = {
     next_cursor: string | null;
   };
 };
+
+export type OrderedPageEnd = {
+  /** Null on the last page. */
+  next_cursor: string | null;
+  /** True if there is another page. */
+  has_more: boolean;
+  /** The same page, wrapped. */
+  page: {
+    /** The order of the items. */
+    order: 'asc' | 'desc';
+    /** The maximum number of items on the page. */
+    limit: number;
+    /** @deprecated Alias of the outer next_cursor. */
+    next_cursor: string | null;
+  };
+};
+
+export type EventHead = {
+  /** The event's id, also in `webhook-id`. */
+  id: string;
+  /** When it happened. */
+  created_at: string;
+  /** The tenant of the subscription. */
+  tenant_id: string;
+};
+
+export type ErrorBody = {
+  /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
+  code: ErrorCode;
+  /** The problem and how to fix it. */
+  message: string;
+  /** The problems, one for each place in the request. */
+  details?: Array<ErrorDetail>;
+  /** The same id as in the header `X-Request-Id`. */
+  request_id: string;
+  /** The remains of an erased version. Present only with the code `erased`. */
+  erased?: ErasedVersion;
+};
+
+export type ErasedVersion = ErasureMark & {
+  /** The id of the version. */
+  snapshot_id: string;
+  /** The number of the snapshot in the subject’s chain. */
+  snapshot_version: number;
+  /** The envelope hash of the erased content. */
+  envelope_hash: string | null;
+  /** The envelope hash of the previous version; null for version 1. */
+  prev_hash: string | null;
+  /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
+  proof?: { [key: string]: unknown };
+};
+
+export type ErasureMark = {
+  /** The erasure. */
+  erasure_id: string;
+  /** When the content was destroyed. */
+  erased_at: string;
+};
+
+export type ProvedRecords = {
+  /** One for each number. The records of an entry have successive numbers. */
+  look_ups: Array<LookUp>;
+  /** The entries that the look-ups lead to, with all their records. */
+  entries: Array<ProvedEntry>;
+};
+
+export type LookUp = {
+  /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
+  number: number;
+  /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
+  vrf_proof: string;
+  /** The entries that carry the key; empty if it is not in the map. */
+  log_indexes: Array<number>;
+  /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
+  path: string;
+  /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
+  other: OtherLeaf;
+};
+
+export type OtherLeaf = {
+  /** Its key: 32 bytes. */
+  key: string;
+  /** The RFC 6962 root of the list of its log indexes. */
+  value: string;
+} | null;
+
+export type ProvedEntry = {
+  /** The index of the entry in the log, from 0. */
+  log_index: number;
+  /** The entry as it was hashed: RFC 8785 text. */
+  entry: string;
+  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+  keys: Array<string> | null;
+  /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
+  inclusion: Array<string>;
+};
+
+export type TenantCore = {
+  /** The id of a tenant. */
+  tenant_id: string;
+  /** The name of the tenant. */
+  name: string;
+  /** A short name for URLs; null if there is none. */
+  slug: string | null;
+  /** When the tenant was created. */
+  created_at: string;
+  /** True if an update cannot be applied to a parent without envelope_hash. */
+  chain_enforced: boolean;
+  /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
+  evidence_policy: 'open' | 'resolved' | 'fresh';
+  /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
+  erasure_confirmation: 'required' | 'off';
+  /** `required` if a second human must confirm a grant on all subjects. */
+  grant_confirmation: 'required' | 'off';
+  /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
+  pending_changes: Array<ChangeRequestedData>;
+};
+
+export type ChainCheck = {
+  /** The envelope hash of the previous version; null for version 1. */
+  prev_hash: string | null;
+  /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
+  valid: boolean | null;
+  /** The number of links that were followed. */
+  depth: number;
+  /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
+  complete: boolean | null;
+  /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
+  erased?: Array<number>;
+};
+
+export type HashCheck = {
+  /** The recomputed hash. */
+  value: string | null;
+  /** The stored hash. */
+  stored: string | null;
+  /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
+  valid: boolean | null;
+};
+
+export type VersionId = {
+  /** The id of the snapshot. */
+  snapshot_id: string;
+  /** The number of the snapshot in the subject’s chain. */
+  snapshot_version: number;
+};
+
+export type LogPlace = {
+  /** The index in the log; null until the log has it. */
+  log_index: number | null;
+};
+
+export type EvidenceHash = {
+  /** The algorithm of the hash. */
+  alg: string;
+  /** The hash in the usual notation of its algorithm. */
+  value: string;
+  [key: string]: unknown;
+} | null;
+
+export type GrantedSubjects = {
+  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
+  subject_type: 'individual' | 'organization' | 'entity' | '*';
+  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
+  subject_id: string;
+};
+
+export type GrantChangeHead = GrantedSubjects & {
+  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
+  log_index: number;
+  /** The grant. */
+  grant_id: string;
+  /** The tenant that gave the grant. */
+  tenant_id: string;
+  /** The tenant that got the grant. */
+  grantee_tenant_id: string;
+  /** The subject of the grant. */
+  subject: GrantedSubjects;
+};
+
+export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff' | 'issue_view';
 
 export type AuditAction =
   | 'tenant.founded'
@@ -3946,15 +3336,6 @@ export type DeliveredEventType =
   | 'grant.expired'
   | 'webhook.test';
 
-export type EventHead = {
-  /** The id of the event. */
-  id: string;
-  /** When the event was created. */
-  created_at: string;
-  /** The id of a tenant. */
-  tenant_id: string;
-};
-
 export type DisclosureVia =
   | 'summary'
   | 'snapshot'
@@ -3971,9 +3352,23 @@ export type DisclosureVia =
 
 export type Role = 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
 
-export type PageQuery = {
-  /** The maximum number of items on the page. A page with large items ends at 8 MiB; continue with `next_cursor`. */
-  limit?: number;
-  /** The `next_cursor` of the previous page. Keep the same order and filters. */
-  cursor?: string;
-};
+export type ErrorCode =
+  | 'validation_error'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'limit_reached'
+  | 'not_found'
+  | 'not_logged_yet'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'erased'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'human_principal_required'
+  | 'rate_limited'
+  | 'request_header_fields_too_large'
+  | 'internal_error'
+  | 'damaged'
+  | 'archive_damaged'
+  | 'unavailable'
+  | 'archive_unavailable';
