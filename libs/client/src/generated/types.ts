@@ -40,10 +40,7 @@ export type AccessPeriod = GrantedSubjects & {
   ended: LogPlace;
 };
 
-export type AccessPeriodPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<AccessPeriod>;
-};
+export type AccessPeriodPage = PageOf<AccessPeriod>;
 
 export type AccessibleSubject = SubjectRef & {
   /** The name in the latest version. Present only in a search by `identifier` or `q`. */
@@ -66,10 +63,7 @@ export type AccessibleSubject = SubjectRef & {
   latest_snapshot?: SnapshotHeader;
 };
 
-export type AccessibleSubjectPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<AccessibleSubject>;
-};
+export type AccessibleSubjectPage = PageOf<AccessibleSubject>;
 
 export type AppliedUpdate = VersionId & {
   /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
@@ -132,10 +126,7 @@ export type Attestation = {
   } | null;
 };
 
-export type AttestationPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Attestation>;
-};
+export type AttestationPage = PageOf<Attestation>;
 
 /** The author of the snapshot. */
 export type Audit = {
@@ -176,10 +167,7 @@ export type AuditRecord = {
   };
 };
 
-export type AuditRecordPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<AuditRecord>;
-};
+export type AuditRecordPage = PageOf<AuditRecord>;
 
 export type AuthorizationServer = {
   /** The issuer. */
@@ -231,10 +219,7 @@ export type BlockedTenant = {
   blocked_at: string;
 };
 
-export type BlockedTenantPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<BlockedTenant>;
-};
+export type BlockedTenantPage = PageOf<BlockedTenant>;
 
 export type BodsStatement = {
   /** The id of the statement: equal versions give equal ids. */
@@ -570,10 +555,7 @@ export type CredentialOffer = {
   expires_at: string;
 };
 
-export type CredentialPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Credential>;
-};
+export type CredentialPage = PageOf<Credential>;
 
 export type DeclineRefreshRequestBody = {
   /** A message to the requesting tenant. May be empty. */
@@ -622,10 +604,7 @@ export type Delivery = {
   }>;
 };
 
-export type DeliveryPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Delivery>;
-};
+export type DeliveryPage = PageOf<Delivery>;
 
 export type DeliveryWithPayload = Delivery & {
   /** The body of the request to the receiver, character for character. */
@@ -761,10 +740,7 @@ export type Disclosure = SubjectRef & {
   request_id: string;
 };
 
-export type DisclosurePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Disclosure>;
-};
+export type DisclosurePage = PageOf<Disclosure>;
 
 export type Envelope = {
   /** The version of this format. */
@@ -841,10 +817,7 @@ export type Erasure = SubjectRef & {
   log_index: number | null;
 };
 
-export type ErasurePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Erasure>;
-};
+export type ErasurePage = PageOf<Erasure>;
 
 export type ErasureReceipt = Erasure & {
   /** The remains of each erased version. Empty until the erasure is done. */
@@ -884,11 +857,7 @@ export type ErasureRequestedData = {
   confirm_by: string;
 };
 
-export type ErasureRequestedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'erasure.requested';
-  data: ErasureRequestedData;
-};
+export type ErasureRequestedEvent = EventOf<'erasure.requested', ErasureRequestedData>;
 
 export type Error = {
   /** The error and how to fix it. */
@@ -949,11 +918,7 @@ export type EvidenceRevokedData = {
   revoked_at: string;
 };
 
-export type EvidenceRevokedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'evidence.revoked';
-  data: EvidenceRevokedData;
-};
+export type EvidenceRevokedEvent = EventOf<'evidence.revoked', EvidenceRevokedData>;
 
 export type Export = {
   subject: SubjectRef;
@@ -1027,11 +992,7 @@ export type GrantChangedChange = GrantChangeHead & {
   changed_at: string;
 };
 
-export type GrantChangedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'grant.changed';
-  data: GrantData;
-};
+export type GrantChangedEvent = EventOf<'grant.changed', GrantData>;
 
 export type GrantCreatedChange = GrantChangeHead & {
   /** A tenant may read a subject of another tenant. */
@@ -1048,11 +1009,7 @@ export type GrantCreatedChange = GrantChangeHead & {
   created_at: string;
 };
 
-export type GrantCreatedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'grant.created';
-  data: GrantData;
-};
+export type GrantCreatedEvent = EventOf<'grant.created', GrantData>;
 
 /** The grant at the time of the event. */
 export type GrantData = {
@@ -1074,22 +1031,11 @@ export type GrantData = {
   expires_at: string | null;
 };
 
-export type GrantExpiredEvent = EventHead & {
-  /** The type of the event. */
-  type: 'grant.expired';
-  data: GrantData;
-};
+export type GrantExpiredEvent = EventOf<'grant.expired', GrantData>;
 
-export type GrantExpiringEvent = EventHead & {
-  /** The type of the event. */
-  type: 'grant.expiring';
-  data: GrantData;
-};
+export type GrantExpiringEvent = EventOf<'grant.expiring', GrantData>;
 
-export type GrantPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Grant>;
-};
+export type GrantPage = PageOf<Grant>;
 
 /** The requested grant, without its purpose. */
 export type GrantRequestedData = GrantData & {
@@ -1099,11 +1045,7 @@ export type GrantRequestedData = GrantData & {
   confirm_by: string;
 };
 
-export type GrantRequestedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'grant.requested';
-  data: GrantRequestedData;
-};
+export type GrantRequestedEvent = EventOf<'grant.requested', GrantRequestedData>;
 
 export type GrantResult = {
   /** The index in `grants`, from 0. */
@@ -1130,17 +1072,9 @@ export type GrantRevokedChange = GrantChangeHead & {
   revoked_at: string;
 };
 
-export type GrantRevokedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'grant.revoked';
-  data: GrantData;
-};
+export type GrantRevokedEvent = EventOf<'grant.revoked', GrantData>;
 
-export type GrantStartedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'grant.started';
-  data: GrantData;
-};
+export type GrantStartedEvent = EventOf<'grant.started', GrantData>;
 
 export type GrantStateProof = ProvedEntry & {
   /** The grant. */
@@ -1173,10 +1107,7 @@ export type Invitation = {
   invited_at: string;
 };
 
-export type InvitationPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Invitation>;
-};
+export type InvitationPage = PageOf<Invitation>;
 
 export type IssueCredentialBody = {
   /** The parts to disclose: 1 to 100 JSON Pointers below `/attributes`, also into arrays. Everything if it is absent. A path without a value discloses nothing. A grantee must leave it out. */
@@ -1215,10 +1146,7 @@ export type IssuingKey = {
   retired_at: string | null;
 };
 
-export type IssuingKeyPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<IssuingKey>;
-};
+export type IssuingKeyPage = PageOf<IssuingKey>;
 
 export type JwtVcIssuer = {
   /** The issuer: the `iss` of its credentials. */
@@ -1360,10 +1288,7 @@ export type OwnerChange = LogPlace & {
   changed_at: string;
 };
 
-export type OwnerChangePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<OwnerChange>;
-};
+export type OwnerChangePage = PageOf<OwnerChange>;
 
 export type OwnerChangedChange = {
   /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
@@ -1387,10 +1312,7 @@ export type Ownership = SubjectRef & {
   created_at: string;
 };
 
-export type OwnershipPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Ownership>;
-};
+export type OwnershipPage = PageOf<Ownership>;
 
 export type PartialEnvelope = VersionId & {
   /** The version of the envelope’s format. */
@@ -1472,10 +1394,7 @@ export type PendingGrant = {
   cancelled_at: string | null;
 };
 
-export type PendingGrantPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<PendingGrant>;
-};
+export type PendingGrantPage = PageOf<PendingGrant>;
 
 /** Either `response` or `error`. */
 export type PresentationAnswer = {
@@ -1524,10 +1443,7 @@ export type Principal = Member & {
   created_at: string;
 };
 
-export type PrincipalPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Principal>;
-};
+export type PrincipalPage = PageOf<Principal>;
 
 export type ProposeSubjectUpdateBody = {
   /** Must equal the subject_id in the path. */
@@ -1706,17 +1622,9 @@ export type RefreshRequest = RefreshRequestData & {
   } | null;
 };
 
-export type RefreshRequestCancelledEvent = EventHead & {
-  /** The type of the event. */
-  type: 'refresh_request.cancelled';
-  data: RefreshRequestData;
-};
+export type RefreshRequestCancelledEvent = EventOf<'refresh_request.cancelled', RefreshRequestData>;
 
-export type RefreshRequestCreatedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'refresh_request.created';
-  data: RefreshRequestData;
-};
+export type RefreshRequestCreatedEvent = EventOf<'refresh_request.created', RefreshRequestData>;
 
 /** The refresh request, without its message. */
 export type RefreshRequestData = {
@@ -1773,34 +1681,15 @@ export type RefreshRequestData = {
   series_end_reason: 'cancelled' | 'access_lost' | null;
 };
 
-export type RefreshRequestDeclinedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'refresh_request.declined';
-  data: RefreshRequestData;
-};
+export type RefreshRequestDeclinedEvent = EventOf<'refresh_request.declined', RefreshRequestData>;
 
-export type RefreshRequestExpiredEvent = EventHead & {
-  /** The type of the event. */
-  type: 'refresh_request.expired';
-  data: RefreshRequestData;
-};
+export type RefreshRequestExpiredEvent = EventOf<'refresh_request.expired', RefreshRequestData>;
 
-export type RefreshRequestFulfilledEvent = EventHead & {
-  /** The type of the event. */
-  type: 'refresh_request.fulfilled';
-  data: RefreshRequestData;
-};
+export type RefreshRequestFulfilledEvent = EventOf<'refresh_request.fulfilled', RefreshRequestData>;
 
-export type RefreshRequestOverdueEvent = EventHead & {
-  /** The type of the event. */
-  type: 'refresh_request.overdue';
-  data: RefreshRequestData;
-};
+export type RefreshRequestOverdueEvent = EventOf<'refresh_request.overdue', RefreshRequestData>;
 
-export type RefreshRequestPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<RefreshRequest>;
-};
+export type RefreshRequestPage = PageOf<RefreshRequest>;
 
 export type ReplayBody = {
   /** Only deliveries created at or after this time. */
@@ -1831,11 +1720,7 @@ export type SharedSnapshotCreatedData = SnapshotCreatedData & {
   owner_tenant_id: string;
 };
 
-export type SharedSnapshotCreatedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'shared.snapshot.created';
-  data: SharedSnapshotCreatedData;
-};
+export type SharedSnapshotCreatedEvent = EventOf<'shared.snapshot.created', SharedSnapshotCreatedData>;
 
 export type Snapshot = SnapshotHeader & {
   /** The envelope as it is stored, or the part that the grant shows: `envelope_hash` cannot be recomputed from a part. Absent with `view=header`, and for an erased version. */
@@ -1890,11 +1775,7 @@ export type SnapshotCreatedData = {
   changed_paths: Array<string> | null;
 };
 
-export type SnapshotCreatedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'identity.snapshot.created';
-  data: SnapshotCreatedData;
-};
+export type SnapshotCreatedEvent = EventOf<'identity.snapshot.created', SnapshotCreatedData>;
 
 export type SnapshotHeader = AppliedUpdate & {
   /** When the writer made the snapshot. */
@@ -1961,16 +1842,9 @@ export type SubjectErasedData = ErasureMark & {
   versions: Array<number>;
 };
 
-export type SubjectErasedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'subject.erased';
-  data: SubjectErasedData;
-};
+export type SubjectErasedEvent = EventOf<'subject.erased', SubjectErasedData>;
 
-export type SubjectPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Subject>;
-};
+export type SubjectPage = PageOf<Subject>;
 
 export type SubjectPatchOperation = {
   /** The operation. */
@@ -2050,11 +1924,7 @@ export type TenantChainProof = OrderedPageEnd &
     items: Array<ChainItem>;
   };
 
-export type TenantChangeRequestedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'tenant.change_requested';
-  data: ChangeRequestedData;
-};
+export type TenantChangeRequestedEvent = EventOf<'tenant.change_requested', ChangeRequestedData>;
 
 export type TenantItem = TenantCore & {
   /** The caller’s role. */
@@ -2065,10 +1935,7 @@ export type TenantItem = TenantCore & {
   tenancy_role: 'account_admin' | 'member';
 };
 
-export type TenantItemPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<TenantItem>;
-};
+export type TenantItemPage = PageOf<TenantItem>;
 
 export type TenantOfMember = TenantItem & {
   /** @deprecated The same fields, wrapped. */
@@ -2098,10 +1965,7 @@ export type TransferOffer = {
   resolved_at: string | null;
 };
 
-export type TransferOfferPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<TransferOffer>;
-};
+export type TransferOfferPage = PageOf<TransferOffer>;
 
 export type TrustedIssuer = {
   /** The id of a tenant. */
@@ -2120,10 +1984,7 @@ export type TrustedIssuer = {
   updated_at: string;
 };
 
-export type TrustedIssuerPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<TrustedIssuer>;
-};
+export type TrustedIssuerPage = PageOf<TrustedIssuer>;
 
 export type Update = SubjectRef & {
   /** The id of the update. */
@@ -2156,11 +2017,7 @@ export type Update = SubjectRef & {
   withdrawn_at: string | null;
 };
 
-export type UpdateAppliedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'update.applied';
-  data: UpdateData;
-};
+export type UpdateAppliedEvent = EventOf<'update.applied', UpdateData>;
 
 /** The update, without its operations. */
 export type UpdateData = {
@@ -2181,16 +2038,9 @@ export type UpdateData = {
   applied_snapshot_version: number | null;
 };
 
-export type UpdatePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Update>;
-};
+export type UpdatePage = PageOf<Update>;
 
-export type UpdateProposedEvent = EventHead & {
-  /** The type of the event. */
-  type: 'update.proposed';
-  data: UpdateData;
-};
+export type UpdateProposedEvent = EventOf<'update.proposed', UpdateData>;
 
 export type UpdateWebhookSubscriptionBody = {
   /** The types of events that the subscription gets. */
@@ -2205,11 +2055,7 @@ export type UpdateWebhookSubscriptionBody = {
   status?: 'active' | 'disabled' | null;
 };
 
-export type UpdateWithdrawnEvent = EventHead & {
-  /** The type of the event. */
-  type: 'update.withdrawn';
-  data: UpdateData;
-};
+export type UpdateWithdrawnEvent = EventOf<'update.withdrawn', UpdateData>;
 
 export type Usage = {
   /** The id of a tenant. */
@@ -2349,10 +2195,7 @@ export type WebhookSubscription = {
   created_at: string;
 };
 
-export type WebhookSubscriptionPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<WebhookSubscription>;
-};
+export type WebhookSubscriptionPage = PageOf<WebhookSubscription>;
 
 /** The tested subscription. */
 export type WebhookTestData = {
@@ -2360,11 +2203,7 @@ export type WebhookTestData = {
   subscription_id: string;
 };
 
-export type WebhookTestEvent = EventHead & {
-  /** The type of the event. */
-  type: 'webhook.test';
-  data: WebhookTestData;
-};
+export type WebhookTestEvent = EventOf<'webhook.test', WebhookTestData>;
 
 export type DiffVersionsQuery = DiffSnapshotsQuery & {
   /** The "before" state. Send either this or `from_as_of`. */
@@ -3372,3 +3211,14 @@ export type ErrorCode =
   | 'archive_damaged'
   | 'unavailable'
   | 'archive_unavailable';
+
+export type PageOf<Item> = PageEnd & {
+  /** The items of the page. */
+  items: Array<Item>;
+};
+
+export type EventOf<Type, Data> = EventHead & {
+  /** The type of the event. */
+  type: Type;
+  data: Data;
+};
