@@ -33,10 +33,14 @@ const PARTS: Readonly<Record<string, readonly [place: string, ...members: string
   MomentQuery: ['GetSubjectQuery', 'as_of', 'basis'],
   VerifyQuery: ['GetSubjectQuery', 'verify', 'depth'],
   DisclosureQuery: ['ListDisclosuresQuery', 'from', 'to', 'principal_id', 'via'],
+  WaitQuery: ['GetSnapshotLogProofQuery', 'wait'],
+  AbsenceQuery: ['GetAbsenceProofQuery', 'records_from', 'wait'],
   PageEnd: ['GrantPage', 'next_cursor', 'has_more', 'page'],
   OrderedPageEnd: ['SnapshotPage', 'next_cursor', 'has_more', 'page'],
   EventHead: ['GrantCreatedEvent', 'id', 'created_at', 'tenant_id'],
   ErrorBody: ['Error.error'],
+  GrantTerms: ['PendingGrant', 'paths', 'starts_at', 'expires_at'],
+  ErasedVersionHead: ['Error.error.erased', 'snapshot_id', 'snapshot_version', 'envelope_hash', 'prev_hash'],
   ErasedVersion: ['Error.error.erased'],
   ErasureMark: ['SnapshotHeader.erased'],
   ProvedRecords: ['AbsenceProof.records'],
@@ -226,7 +230,21 @@ function replaceRepeated(schemas: Record<string, Schema>, parts: Record<string, 
     return sizeOf(rest) === 0 ? { ...referTo(name), ...words } : { allOf: [referTo(name), replace(rest)], ...words };
   };
   const named = Object.entries({ ...schemas, ...parts }).map(([name, schema]) => [name, replace(schema, name)]);
-  return { ...Object.fromEntries(named), ...lists };
+  return { ...Object.fromEntries(named), ...withoutRepeated(lists) };
+}
+
+/** Lets a list of values that begins with another one refer to it. */
+function withoutRepeated(lists: Record<string, Schema>): Record<string, Schema> {
+  const valuesOf = ({ enum: values }: Schema): readonly unknown[] => (Array.isArray(values) ? values : []);
+  const shortened = Object.entries(lists).map(([name, list]) => {
+    const values = valuesOf(list);
+    const start = Object.entries(lists).find(
+      ([other, { enum: first }]) => other !== name && String(values).startsWith(`${String(first)},`),
+    );
+    if (start === undefined) return [name, list];
+    return [name, { anyOf: [referTo(start[0]), { type: 'string', enum: values.slice(valuesOf(start[1]).length) }] }];
+  });
+  return Object.fromEntries(shortened);
 }
 
 const isSchema = (value: unknown): value is Schema =>

@@ -821,18 +821,12 @@ export type ErasurePage = PageOf<Erasure>;
 
 export type ErasureReceipt = Erasure & {
   /** The remains of each erased version. Empty until the erasure is done. */
-  erased_versions: Array<{
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-    /** The id of the version. */
-    snapshot_id: string;
-    /** The envelope hash of the erased content. */
-    envelope_hash: string | null;
-    /** The envelope hash of the previous version; null for version 1. */
-    prev_hash: string | null;
-    /** The index of the version’s entry in the log. The entry of the erasure names it. */
-    log_index: number;
-  }>;
+  erased_versions: Array<
+    ErasedVersionHead & {
+      /** The index of the version’s entry in the log. The entry of the erasure names it. */
+      log_index: number;
+    }
+  >;
   /** The other tenants that were shown one of the versions, according to the disclosures. Each gets `subject.erased`, even after its grant has ended. Empty until the erasure is done. */
   recipients: Array<{
     /** The tenant that was shown one of the versions. */
@@ -946,51 +940,41 @@ export type FulfilRefreshRequestBody = (
   snapshot_id?: string | null;
 };
 
-export type Grant = GrantedSubjects & {
-  /** The id of the grant. */
-  grant_id: string;
-  /** The tenant that issued the grant. */
-  grantor_tenant_id: string;
-  /** The tenant that received the grant. */
-  grantee_tenant_id: string;
-  /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
-  name?: string;
-  /** The reads that the grant permits. */
-  scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
-  /** When the grant was created. */
-  created_at: string;
-  /** When the grant was revoked; null if it was not. */
-  revoked_at: string | null;
-  /** `active`; `scheduled` before the grant starts; or the reason why the grant is no longer live. */
-  status: 'active' | 'scheduled' | 'revoked' | 'expired';
-  /** The principal that created the grant; null for grants from before this was recorded. */
-  granted_by: string | null;
-  /** The purpose, in the grantor’s words. It appears in no event and no log. */
-  purpose: string | null;
-  /** When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears in the grantee’s lists and feed only after that. */
-  accepted_at: string | null;
-};
+export type Grant = GrantTerms &
+  GrantedSubjects & {
+    /** The id of the grant. */
+    grant_id: string;
+    /** The tenant that issued the grant. */
+    grantor_tenant_id: string;
+    /** The tenant that received the grant. */
+    grantee_tenant_id: string;
+    /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
+    name?: string;
+    /** The reads that the grant permits. */
+    scopes: Array<Scope>;
+    /** When the grant was created. */
+    created_at: string;
+    /** When the grant was revoked; null if it was not. */
+    revoked_at: string | null;
+    /** `active`; `scheduled` before the grant starts; or the reason why the grant is no longer live. */
+    status: 'active' | 'scheduled' | 'revoked' | 'expired';
+    /** The principal that created the grant; null for grants from before this was recorded. */
+    granted_by: string | null;
+    /** The purpose, in the grantor’s words. It appears in no event and no log. */
+    purpose: string | null;
+    /** When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears in the grantee’s lists and feed only after that. */
+    accepted_at: string | null;
+  };
 
-export type GrantChangedChange = GrantChangeHead & {
-  /** The terms of a grant changed. */
-  type: 'grant.changed';
-  /** The reads that the grant permits after the change; sorted. */
-  scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
-  /** When the grant changed. */
-  changed_at: string;
-};
+export type GrantChangedChange = GrantChangeHead &
+  GrantTerms & {
+    /** The terms of a grant changed. */
+    type: 'grant.changed';
+    /** The reads that the grant permits after the change; sorted. */
+    scopes: Array<Scope>;
+    /** When the grant changed. */
+    changed_at: string;
+  };
 
 export type GrantChangedEvent = EventOf<'grant.changed', GrantData>;
 
@@ -1012,7 +996,7 @@ export type GrantCreatedChange = GrantChangeHead & {
 export type GrantCreatedEvent = EventOf<'grant.created', GrantData>;
 
 /** The grant at the time of the event. */
-export type GrantData = {
+export type GrantData = GrantTerms & {
   /** The grant. */
   grant_id: string;
   /** The tenant that owns the subject. */
@@ -1023,12 +1007,6 @@ export type GrantData = {
   subject: GrantedSubjects;
   /** The reads that the grant permits; sorted. */
   scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
 };
 
 export type GrantExpiredEvent = EventOf<'grant.expired', GrantData>;
@@ -1355,7 +1333,7 @@ export type PatchTenantBody = {
   grant_confirmation?: 'required' | 'off' | null;
 };
 
-export type PendingGrant = {
+export type PendingGrant = GrantTerms & {
   /** The id of the grant, once it is created. */
   grant_id: string;
   /** The tenant that issues the grant. */
@@ -1368,12 +1346,6 @@ export type PendingGrant = {
   subject_id: '*';
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
   purpose: string | null;
   /** `pending`: the request gives no rights. `confirmed`: the grant was created. */
@@ -2299,11 +2271,9 @@ export type GetProvenanceQuery = PageQuery &
     version?: number;
   };
 
-export type GetSnapshotLogProofQuery = {
+export type GetSnapshotLogProofQuery = WaitQuery & {
   /** The published size to prove against. Defaults to the newest. */
   tree_size?: number;
-  /** Seconds to wait for a fact that is not in the published log yet. */
-  wait?: string;
 };
 
 export type CreateTransferOfferAnswer = {
@@ -2594,43 +2564,27 @@ export type Operations = {
       answer: LogProof;
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/latest-proof': {
-      query?: {
+      query?: WaitQuery & {
         /** The number of entries, from the first one on, among which the version is the newest. Defaults to all published entries. */
         as_of_size?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
       };
       answer: LatestProof;
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/absence-proof': {
-      query: {
+      query: AbsenceQuery & {
         /** `v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the subject to the tenant in the path. They do not tell whether the subject exists. `r`: disclosures (for the owner). */
         stream: 'v' | 'a' | 'p' | 'r';
-        /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
-        records_from?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
       };
       answer: AbsenceProof;
     };
     '/v1/tenants/{tenant_id}/absence-proof': {
-      query: {
+      query: AbsenceQuery & {
         /** `d`: audit records (tenant_admin). `o`: owners (tenant_reader). `p`: grants to the tenant on all subjects of an owner (tenant_reader). `w`: grants of the tenant on all its subjects (tenant_admin). */
         stream: 'd' | 'o' | 'p' | 'w';
-        /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
-        records_from?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
       };
       answer: TenantAbsenceProof;
     };
-    '/v1/tenants/{tenant_id}/grants/{grant_id}/state-proof': {
-      query?: {
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
-      };
-      answer: GrantStateProof;
-    };
+    '/v1/tenants/{tenant_id}/grants/{grant_id}/state-proof': { query?: WaitQuery; answer: GrantStateProof };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history': {
       query?: PageQuery & {
         /** An RFC 3339 date-time, or a UTC date for the end of that day: only tenants that could read at that moment. A page may be short or empty and still have a `next_cursor`. */
@@ -2885,6 +2839,16 @@ export type DisclosureQuery = {
   via?: DisclosureVia;
 };
 
+export type WaitQuery = {
+  /** Seconds to wait for a fact that is not in the published log yet. */
+  wait?: string;
+};
+
+export type AbsenceQuery = WaitQuery & {
+  /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
+  records_from?: number;
+};
+
 export type PageEnd = {
   /** Null on the last page. */
   next_cursor: string | null;
@@ -2937,7 +2901,16 @@ export type ErrorBody = {
   erased?: ErasedVersion;
 };
 
-export type ErasedVersion = ErasureMark & {
+export type GrantTerms = {
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The grant gives no rights before; null: from its creation on. */
+  starts_at: string | null;
+  /** When the grant expires; null: never. */
+  expires_at: string | null;
+};
+
+export type ErasedVersionHead = {
   /** The id of the version. */
   snapshot_id: string;
   /** The number of the snapshot in the subject’s chain. */
@@ -2946,9 +2919,13 @@ export type ErasedVersion = ErasureMark & {
   envelope_hash: string | null;
   /** The envelope hash of the previous version; null for version 1. */
   prev_hash: string | null;
-  /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
-  proof?: { [key: string]: unknown };
 };
+
+export type ErasedVersion = ErasedVersionHead &
+  ErasureMark & {
+    /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
+    proof?: { [key: string]: unknown };
+  };
 
 export type ErasureMark = {
   /** The erasure. */
@@ -3150,30 +3127,7 @@ export type EventType =
   | 'grant.expiring'
   | 'grant.expired';
 
-export type DeliveredEventType =
-  | 'identity.snapshot.created'
-  | 'update.proposed'
-  | 'update.applied'
-  | 'update.withdrawn'
-  | 'refresh_request.created'
-  | 'refresh_request.fulfilled'
-  | 'refresh_request.declined'
-  | 'refresh_request.cancelled'
-  | 'refresh_request.overdue'
-  | 'refresh_request.expired'
-  | 'tenant.change_requested'
-  | 'erasure.requested'
-  | 'subject.erased'
-  | 'shared.snapshot.created'
-  | 'evidence.revoked'
-  | 'grant.requested'
-  | 'grant.created'
-  | 'grant.changed'
-  | 'grant.revoked'
-  | 'grant.started'
-  | 'grant.expiring'
-  | 'grant.expired'
-  | 'webhook.test';
+export type DeliveredEventType = EventType | 'webhook.test';
 
 export type DisclosureVia =
   | 'summary'
