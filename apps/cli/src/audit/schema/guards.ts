@@ -80,19 +80,24 @@ const BEYOND: readonly { kind: string; is: 'wrong' | 'notable' }[] = [
 ];
 
 const MIGRATION = 'migration ';
-const TABLE = 'privileges of iss_app on ';
-const TABLE_OF_ALL = 'privileges of PUBLIC on ';
+const PRIVILEGES = /^privileges of (.+) on (\w+)$/;
 
-/** The expected guards by name, in its order. No table gives privileges to all roles, so the file leaves these guards out. */
+/**
+ * The expected guards by name, in its order. The file names roles with equal privileges on a table together, and leaves out that all roles have
+ * none.
+ */
 export const GUARDS: ReadonlyMap<string, string> = new Map(
   EXPECTED_GUARDS.trim()
     .split('\n')
-    .flatMap((line) =>
-      line.startsWith(TABLE) ? [line, line.replace(/.* on (\w+): .*/, `${TABLE_OF_ALL}$1: none`)] : [line],
-    )
-    .map((line): [string, string] => {
+    .flatMap((line): [string, string][] => {
       const end = line.indexOf(': ');
-      return [line.slice(0, end), line.slice(end + 2)];
+      const [name, definition] = [line.slice(0, end), line.slice(end + 2)];
+      const [, roles, table] = PRIVILEGES.exec(name) ?? [];
+      if (roles === undefined) return [[name, definition]];
+      const named = roles
+        .split(', ')
+        .map((role): [string, string] => [`privileges of ${role} on ${table}`, definition]);
+      return [[`privileges of PUBLIC on ${table}`, 'none'], ...named];
     })
     .sort(([one], [other]) => (one < other ? -1 : 1)),
 );
