@@ -15,6 +15,21 @@ const FORMAT = [
   ...['--config', join(repositoryRoot, '.prettierrc.json'), '--object-wrap', 'collapse', '--write', '{{path}}'],
 ];
 
+/** Types that many schemas are equal to, but for their parameters. */
+const GENERIC_TYPES: Readonly<Record<string, string>> = {
+  'PageOf<Item>': `PageEnd & {
+  /** The items of the page. */
+  items: Array<Item>;
+};
+`,
+  'EventOf<Type, Data>': `EventHead & {
+  /** The type of the event. */
+  type: Type;
+  data: Data;
+};
+`,
+};
+
 /** Returns the schemas and operations of `openapi.json` as TypeScript. */
 export async function generateTypes(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'iss-types-'));
@@ -44,10 +59,21 @@ export async function generateTypes(): Promise<string> {
     const [status] = await once(child, 'close');
     if (status !== 0) throw new Error(`The client's types could not be generated: ${printed}`);
     // Writes each comment of one sentence on one line.
-    return readFileSync(join(output, 'types.gen.ts'), 'utf8')
+    const types = readFileSync(join(output, 'types.gen.ts'), 'utf8')
       .replace(/\/\*\*\n *\* (.*)\n *\*\n *\* @deprecated\n *\*\//g, '/** @deprecated $1 */')
       .replace(/\/\*\*\n *\* (.*)\n *\*\//g, '/** $1 */');
+    return Object.entries(GENERIC_TYPES).reduce(withGeneric, types);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Adds a generic type, and uses it in the types that are equal to it. */
+function withGeneric(types: string, [generic, body]: [string, string]): string {
+  const [name = '', ...parameters] = generic.match(/\w+/g) ?? [];
+  const pattern = body
+    .replace(/[{}*()/.|]/g, String.raw`\$&`)
+    .replace(new RegExp(String.raw`\b(${parameters.join('|')})\b(?=[;>])`, 'g'), String.raw`('[\w.]+'|\w+)`);
+  const call = `${name}<${parameters.map((_, index) => `$${index + 1}`).join(', ')}>;\n`;
+  return `${types.replace(new RegExp(`(?<== )${pattern}`, 'g'), call)}\nexport type ${generic} = ${body}`;
 }

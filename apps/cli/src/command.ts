@@ -156,24 +156,6 @@ export function requiredText(options: Options, name: string, what: string): stri
   return value;
 }
 
-/** Returns the values of an option that can be repeated. */
-export function textsOf(options: Options, name: string): readonly string[] {
-  const value = options[name];
-  return typeof value === 'object' ? value : [];
-}
-
-/** Returns one of the allowed values of an option; undefined if it is not given. @throws UsageError */
-export function choiceOf<Choice extends string>(
-  options: Options,
-  name: string,
-  choices: readonly Choice[],
-): Choice | undefined {
-  const text = textOf(options, name);
-  const choice = choices.find((one) => one === text);
-  if (text === undefined || choice !== undefined) return choice;
-  throw new UsageError(`--${name} takes one of ${choices.join(', ')}.`);
-}
-
 export function hasFlag(options: Options, name: string): boolean {
   return options[name] === true;
 }
@@ -181,8 +163,14 @@ export function hasFlag(options: Options, name: string): boolean {
 /** Returns a whole number from `least` to `most`; undefined if it is not given. @throws UsageError */
 export function numberOf(options: Options, name: string, [least, most]: readonly [number, number]): number | undefined {
   const text = textOf(options, name);
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (/^\d{1,15}$/.test(text) && value >= least && value <= most) return value;
-  throw new UsageError(`--${name} takes a whole number from ${least} to ${most}.`);
+  return text === undefined ? undefined : wholeNumber(least, most)(text, name);
+}
+
+/** Returns a reader of whole numbers from `least` to `most`. */
+export function wholeNumber(least: number, most: number): (text: string, name: string) => number {
+  return (text, name) => {
+    const value = Number(text);
+    if (/^\d{1,15}$/.test(text) && value >= least && value <= most) return value;
+    throw new UsageError(`--${name} takes a whole number from ${least} to ${most}.`);
+  };
 }

@@ -107,12 +107,3 @@ function requireGroups(specs: OptionSpecs, options: Options): void {
     if (first === undefined && group.required !== undefined) throw new UsageError(group.required);
   }
 }
-
-/** Returns a reader of whole numbers from `least` to `most`. */
-export function wholeNumber(least: number, most: number): (text: string, name: string) => number {
-  return (text, name) => {
-    const value = Number(text);
-    if (/^\d{1,15}$/.test(text) && value >= least && value <= most) return value;
-    throw new UsageError(`--${name} takes a whole number from ${least} to ${most}.`);
-  };
-}

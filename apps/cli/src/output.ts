@@ -1,6 +1,5 @@
 import type { CommandContext, Options, Screen } from './command';
-import { hasFlag, numberOf } from './command';
-import { wholeNumber } from './define';
+import { hasFlag, numberOf, wholeNumber } from './command';
 import { visible } from './visible';
 
 const CODES = {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EVENT_TYPES, READ_SCOPES } from '@iss/domain';
-import { numberOf, requiredText, textsOf } from '../src/command';
+import { numberOf, requiredText } from '../src/command';
 import { readLines, readWhole, systemCode } from '../src/files';
 import { below } from '../src/fetch-text';
 import { baseUrlOf } from '../src/identity/base-url';
@@ -127,13 +127,11 @@ describe('options', () => {
     expect(() => numberOf({ limit: text }, 'limit', [1, 50])).toThrow('--limit takes a whole number from 1 to 50.');
   });
 
-  it('a required option must have a text, and a repeated option has several', () => {
+  it('a required option must have a text', () => {
     expect(requiredText({ key: 'file' }, 'key', 'FILE')).toBe('file');
     for (const key of [undefined, '', true]) {
       expect(() => requiredText({ key }, 'key', 'FILE')).toThrow('--key is missing: --key FILE.');
     }
-    expect(textsOf({ set: ['a', 'b'] }, 'set')).toEqual(['a', 'b']);
-    expect(textsOf({}, 'set')).toEqual([]);
   });
 });
 

@@ -58,15 +58,6 @@ function completionScript(shell: Shell, commands: readonly Completable[]): strin
   }
 }
 
-/** Returns the options with a fixed set of values, with the words of their command. */
-function choicesOf(commands: readonly Completable[]): [words: string, option: string, choices: readonly string[]][] {
-  return commands.flatMap(({ words, options }) =>
-    options
-      .filter(({ choices }) => choices.length > 0)
-      .map(({ name, choices }): [string, string, readonly string[]] => [words, name, choices]),
-  );
-}
-
 /** Maps words to the words that can follow them, such as `admin` to `limits`. */
 function nextWords(commands: readonly Completable[]): Map<string, string[]> {
   const next = new Map<string, string[]>();
@@ -82,17 +73,33 @@ function nextWords(commands: readonly Completable[]): Map<string, string[]> {
   return next;
 }
 
+/** Returns the branches of `case` that offer the values of an option, and the options of a command. */
+function branchesOf(commands: readonly Completable[], offer: (words: readonly string[]) => string) {
+  const branch = (name: string, words: readonly string[]): string => `      ${quoted(name)}) ${offer(words)} ;;`;
+  const withValues = commands.flatMap(({ words, options }) => options.map((option) => ({ words, ...option })));
+  return {
+    values: withValues
+      .filter(({ choices }) => choices.length > 0)
+      .map(({ words, name, choices }) => branch(`${words} ${name}`, choices)),
+    options: commands.map(({ words, options }) => branch(words, ['--help', ...options.map(({ name }) => name)])),
+  };
+}
+
+/** Returns the loop that tries the branches with the whole command, then without its last words. */
+function loopOf(condition: string, subject: string, branches: readonly string[]): string {
+  return `    while [[ ${condition} ]]; do
+      case "${subject}" in
+${branches.join('\n')}
+      esac
+      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
+    done`;
+}
+
 function bashScript(commands: readonly Completable[]): string {
-  const followers = [...nextWords(commands)].map(
-    ([before, words]) => `    ${quoted(before)}) words="${words.join(' ')}" ;;`,
-  );
-  const values = choicesOf(commands).map(
-    ([words, option, choices]) => `      ${quoted(`${words} ${option}`)}) words="${choices.join(' ')}" ;;`,
-  );
-  const options = commands.map(
-    ({ words, options: own }) =>
-      `      ${quoted(words)}) words="${['--help', ...own.map(({ name }) => name)].join(' ')}" ;;`,
-  );
+  const offer = (words: readonly string[]): string => `words="${words.join(' ')}"`;
+  const { values, options } = branchesOf(commands, offer);
+  const followers = [...nextWords(commands)].map(([before, words]) => `    ${quoted(before)}) ${offer(words)} ;;`);
+  const isOpen = '-n "$before" && -z "$words"';
   return `# bash completion of iss: source <(iss completion bash)
 _iss() {
   local current="\${COMP_WORDS[COMP_CWORD]}" before="" words="" i
@@ -101,19 +108,9 @@ _iss() {
     before="\${before:+$before }\${COMP_WORDS[i]}"
   done
   if [[ "\${COMP_WORDS[COMP_CWORD-1]}" == --* ]]; then
-    while [[ -n "$before" && -z "$words" ]]; do
-      case "$before \${COMP_WORDS[COMP_CWORD-1]}" in
-${values.join('\n')}
-      esac
-      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
-    done
+${loopOf(isOpen, '$before ${COMP_WORDS[COMP_CWORD-1]}', values)}
   elif [[ "$current" == -* ]]; then
-    while [[ -n "$before" && -z "$words" ]]; do
-      case "$before" in
-${options.join('\n')}
-      esac
-      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
-    done
+${loopOf(isOpen, '$before', options)}
   else
     case "$before" in
 ${followers.join('\n')}
@@ -126,16 +123,10 @@ complete -o default -F _iss iss
 }
 
 function zshScript(commands: readonly Completable[]): string {
+  const { values, options } = branchesOf(commands, (words) => `compadd -- ${words.join(' ')}; return`);
   const followers = [...nextWords(commands)].map(
     ([before, words]) =>
       `    ${quoted(before)}) _describe command '(${words.map((word) => described(word, before, commands)).join(' ')})' && return ;;`,
-  );
-  const values = choicesOf(commands).map(
-    ([words, option, choices]) => `      ${quoted(`${words} ${option}`)}) compadd -- ${choices.join(' ')}; return ;;`,
-  );
-  const options = commands.map(
-    ({ words, options: own }) =>
-      `      ${quoted(words)}) compadd -- ${['--help', ...own.map(({ name }) => name)].join(' ')}; return ;;`,
   );
   return `#compdef iss
 # zsh completion of iss: source <(iss completion zsh)
@@ -146,19 +137,9 @@ _iss() {
     before="\${before:+$before }$word"
   done
   if [[ "\${words[CURRENT-1]}" == --* ]]; then
-    while [[ -n "$before" ]]; do
-      case "$before \${words[CURRENT-1]}" in
-${values.join('\n')}
-      esac
-      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
-    done
+${loopOf('-n "$before"', '$before ${words[CURRENT-1]}', values)}
   elif [[ "\${words[CURRENT]}" == -* ]]; then
-    while [[ -n "$before" ]]; do
-      case "$before" in
-${options.join('\n')}
-      esac
-      [[ "$before" == *" "* ]] && before="\${before% *}" || before=""
-    done
+${loopOf('-n "$before"', '$before', options)}
   else
     case "$before" in
 ${followers.join('\n')}

@@ -1,7 +1,6 @@
 import type { api } from '@identity-state/client';
 import { EVENT_TYPES } from '@iss/domain';
-import { UsageError } from '../command';
-import { wholeNumber } from '../define';
+import { UsageError, wholeNumber } from '../command';
 import { defineCall, defineList, listing } from '../service/define';
 import { eventsText, eventTypesOf, HOOK, hookStatus, secretText } from '../service/hooks';
 import { visible } from '../visible';

@@ -1,6 +1,6 @@
 import { type IdentityState, NotFoundError } from '@identity-state/client';
-import { Failure, UsageError } from '../command';
-import { defineCommand, wholeNumber } from '../define';
+import { Failure, UsageError, wholeNumber } from '../command';
+import { defineCommand } from '../define';
 import { FeedEvents, FORWARDED_TYPES, type ForwardedEvent } from '../listen/events';
 import { forward, type Receipt } from '../listen/forward';
 import { listenSecret } from '../listen/listen-secret';

@@ -1,6 +1,5 @@
 import type { api, Subject, Tenant } from '@identity-state/client';
-import { Failure, UsageError } from '../command';
-import { wholeNumber } from '../define';
+import { Failure, UsageError, wholeNumber } from '../command';
 import { defineCall, defineList, listing } from '../service/define';
 import { momentToCome } from '../service/moments';
 import { OPTIONAL_SUBJECT, SUBJECT, subjectFilter } from '../service/subject-name';

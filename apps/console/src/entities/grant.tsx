@@ -4,30 +4,15 @@ import { Badge, type Tone } from '../ui/page.tsx';
 import { badgeColumn, type Column, orQuiet } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 import ui from '../ui/ui.module.css';
-import { namesOf, type Scope, SCOPE_TITLES } from './scope-names.ts';
+import { namesOf, type Scope, SCOPE_TITLES, SCOPES } from './scope-names.ts';
 
-/** The scopes of a grant: a short name, and a sentence. */
-export const SCOPES: Readonly<Record<Scope, { readonly name: string; readonly lets: string }>> = {
-  read_latest: {
-    name: SCOPE_TITLES.read_latest,
-    lets: 'The latest version with its attributes and evidence. Search finds the subject by name and identifier.',
-  },
-  read_lineage: {
-    name: SCOPE_TITLES.read_lineage,
-    lets: 'Every past and future version: history, the origin of each value, chain proof, export.',
-  },
-  read_snapshot_by_id: {
-    name: SCOPE_TITLES.read_snapshot_by_id,
-    lets: 'A single version by its number or id, with its proof. Not the list of versions.',
-  },
-  read_diff: {
-    name: SCOPE_TITLES.read_diff,
-    lets: 'The changes between two versions, with the values before and after.',
-  },
-  issue_view: {
-    name: SCOPE_TITLES.issue_view,
-    lets: 'Signed credentials of single versions, in the name of the owner.',
-  },
+/** The reads that each scope permits. */
+export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+  read_latest: 'The latest version with its attributes and evidence. Search finds the subject by name and identifier.',
+  read_lineage: 'Every past and future version: history, the origin of each value, chain proof, export.',
+  read_snapshot_by_id: 'A single version by its number or id, with its proof. Not the list of versions.',
+  read_diff: 'The changes between two versions, with the values before and after.',
+  issue_view: 'Signed credentials of single versions, in the name of the owner.',
 };
 
 export const GRANT = {
@@ -62,13 +47,6 @@ export type GrantStatus = keyof typeof GRANT.statuses;
 
 /** The number of grants that filters and counts cover. */
 export const MOST_GRANTS = 1_000;
-export const SCOPE_NAMES: readonly Scope[] = [
-  'read_latest',
-  'read_lineage',
-  'read_snapshot_by_id',
-  'read_diff',
-  'issue_view',
-];
 const SOON_MS = 30 * 86_400_000;
 /** An end nearer than this is shown with its time. */
 const HOURS_COUNT_MS = 3 * 86_400_000;
@@ -114,7 +92,7 @@ export function subjectText({ subject_id: id, ...of }: Pick<Grant, 'subject_type
 }
 
 function Scopes({ scopes, isWhole }: { scopes: readonly Scope[]; isWhole: boolean }) {
-  if (isWhole && scopes.length === SCOPE_NAMES.length) {
+  if (isWhole && scopes.length === SCOPES.length) {
     return (
       <span title={namesOf(scopes)}>
         <Badge tone="accent">{GRANT.everything}</Badge>
@@ -124,8 +102,8 @@ function Scopes({ scopes, isWhole }: { scopes: readonly Scope[]; isWhole: boolea
   return (
     <span className={ui.row}>
       {scopes.map((scope) => (
-        <span key={scope} title={SCOPES[scope].lets}>
-          <Badge tone="accent">{SCOPES[scope].name}</Badge>
+        <span key={scope} title={SCOPE_TEXTS[scope]}>
+          <Badge tone="accent">{SCOPE_TITLES[scope]}</Badge>
         </span>
       ))}
     </span>

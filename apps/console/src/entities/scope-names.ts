@@ -11,6 +11,15 @@ export const SCOPE_TITLES: Readonly<Record<Scope, string>> = {
   issue_view: 'Credentials',
 };
 
+/** In the order in which they are shown. */
+export const SCOPES: readonly Scope[] = [
+  'read_latest',
+  'read_lineage',
+  'read_snapshot_by_id',
+  'read_diff',
+  'issue_view',
+];
+
 export function namesOf(scopes: readonly Scope[]): string {
   return scopes.map((scope) => SCOPE_TITLES[scope]).join(', ');
 }

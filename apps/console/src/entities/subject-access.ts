@@ -4,10 +4,7 @@ import type { api } from '@identity-state/client';
 import { OF_SUBJECT, useSubject } from '../app/address.ts';
 import { apiCall, tenantPath, useGet } from '../app/api.ts';
 import { useClient } from '../app/context.tsx';
-
-export type Scope = api.AccessibleSubject['scopes'][number];
-
-const SCOPES: readonly Scope[] = ['read_latest', 'read_lineage', 'read_snapshot_by_id', 'read_diff', 'issue_view'];
+import { type Scope, SCOPES } from './scope-names.ts';
 
 /** The access of the caller's tenant to a subject. */
 export interface SubjectAccess {

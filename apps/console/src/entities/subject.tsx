@@ -98,6 +98,21 @@ export function SubjectLink({ tenantId, type, id, version, name: known, view = '
   );
 }
 
+/** Returns a column of links to subjects, with a name if the item has it. */
+export function subjectLinkColumn(
+  title: string,
+  tenantId: string,
+  view: '' | '/requests' = '',
+): Column<Pick<api.Update, 'subject_type' | 'subject_id' | 'name'>> {
+  return {
+    title,
+    value: ({ subject_id: id }) => id,
+    cell: ({ subject_type: type, subject_id: id, name }) => (
+      <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} view={view} />
+    ),
+  };
+}
+
 /** Links to a subject of the tenant. An erased version has no name. */
 export function OwnSubject({ tenantId, subject }: { tenantId: string; subject: api.Subject }) {
   const { subject_type: type, subject_id: id, name, latest_snapshot: latest } = subject;

@@ -14,50 +14,16 @@ export type AbsenceProof = {
   /** The first number that the stream does not have. */
   number: number;
   /** The proved records of the stream, if `records_from` asked for them. */
-  records?: {
-    /** One for each number. The records of an entry have successive numbers. */
-    look_ups: Array<{
-      /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
-      number: number;
-      /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
-      vrf_proof: string;
-      /** The entries that carry the key; empty if it is not in the map. */
-      log_indexes: Array<number>;
-      /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
-      path: string;
-      /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
-      other: {
-        /** Its key: 32 bytes. */
-        key: string;
-        /** The RFC 6962 root of the list of its log indexes. */
-        value: string;
-      } | null;
-    }>;
-    /** The entries that the look-ups lead to, with all their records. */
-    entries: Array<{
-      /** The index of the entry in the log, from 0. */
-      log_index: number;
-      /** The entry as it was hashed: RFC 8785 text. */
-      entry: string;
-      /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-      keys: Array<string> | null;
-      /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-      inclusion: Array<string>;
-    }>;
-  };
+  records?: ProvedRecords;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
-export type AccessPeriod = {
+export type AccessPeriod = GrantedSubjects & {
   /** The grant. */
   grant_id: string;
   /** The tenant that could read the subject. */
   grantee_tenant_id: string;
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
@@ -69,27 +35,14 @@ export type AccessPeriod = {
   /** The cause of the end; null while the grant is live. `replaced`: the grant was changed, and the next period begins. */
   ended_by: 'revoked' | 'expired' | 'replaced' | null;
   /** The log entry of the start. */
-  granted: {
-    /** The index in the log; null until the log has it. */
-    log_index: number | null;
-  };
+  granted: LogPlace;
   /** The log entry of the end, if the grant was revoked or changed. An expiry has no entry; it follows from the grant. */
-  ended: {
-    /** The index in the log; null until the log has it. */
-    log_index: number | null;
-  };
+  ended: LogPlace;
 };
 
-export type AccessPeriodPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<AccessPeriod>;
-};
+export type AccessPeriodPage = PageOf<AccessPeriod>;
 
-export type AccessibleSubject = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
+export type AccessibleSubject = SubjectRef & {
   /** The name in the latest version. Present only in a search by `identifier` or `q`. */
   name?: string;
   /** The tenant that gave the grant. */
@@ -110,16 +63,9 @@ export type AccessibleSubject = {
   latest_snapshot?: SnapshotHeader;
 };
 
-export type AccessibleSubjectPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<AccessibleSubject>;
-};
+export type AccessibleSubjectPage = PageOf<AccessibleSubject>;
 
-export type AppliedUpdate = {
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
+export type AppliedUpdate = VersionId & {
   /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
   envelope_hash: string | null;
   /** The envelope hash of the previous version; null for version 1. */
@@ -180,10 +126,7 @@ export type Attestation = {
   } | null;
 };
 
-export type AttestationPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Attestation>;
-};
+export type AttestationPage = PageOf<Attestation>;
 
 /** The author of the snapshot. */
 export type Audit = {
@@ -224,10 +167,7 @@ export type AuditRecord = {
   };
 };
 
-export type AuditRecordPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<AuditRecord>;
-};
+export type AuditRecordPage = PageOf<AuditRecord>;
 
 export type AuthorizationServer = {
   /** The issuer. */
@@ -242,32 +182,9 @@ export type AuthorizationServer = {
   'pre-authorized_grant_anonymous_access_supported': boolean;
 };
 
-export type BackingEvidence = {
-  /** The id that `attribute_paths` uses to refer to this evidence. */
-  evidence_id: string;
-  /** The kind of evidence. */
-  evidence_type: string;
-  /** The source of the evidence. */
-  source: string;
-  /** When it was captured. */
-  captured_at: string;
-  /** When it was retrieved from its source. */
-  retrieved_at?: string | null;
-  /** The hash of the captured content. */
-  hash?: {
-    /** The algorithm of the hash. */
-    alg: string;
-    /** The hash in the usual notation of its algorithm. */
-    value: string;
-    [key: string]: unknown;
-  } | null;
-  /** The location at the source. */
-  locator?: string | null;
-  /** Additional remarks. */
-  notes?: string | null;
+export type BackingEvidence = Evidence & {
   /** The way in which the evidence supports the value. */
   role?: 'primary' | 'corroborating' | 'conflicting' | null;
-  [key: string]: unknown;
 };
 
 export type BatchResult = {
@@ -290,52 +207,7 @@ export type BatchResult = {
   /** When the service stored the version. */
   created_at?: string;
   /** The error and how to fix it. */
-  error?: {
-    /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'archive_damaged'
-      | 'unavailable'
-      | 'archive_unavailable';
-    /** The problem and how to fix it. */
-    message: string;
-    /** The problems, one for each place in the request. */
-    details?: Array<ErrorDetail>;
-    /** The same id as in the header `X-Request-Id`. */
-    request_id: string;
-    /** The remains of an erased version. Present only with the code `erased`. */
-    erased?: {
-      /** The erasure. */
-      erasure_id: string;
-      /** When the content was destroyed. */
-      erased_at: string;
-      /** The id of the version. */
-      snapshot_id: string;
-      /** The number of the snapshot in the subject’s chain. */
-      snapshot_version: number;
-      /** The envelope hash of the erased content. */
-      envelope_hash: string | null;
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
-      proof?: { [key: string]: unknown };
-    };
-  };
+  error?: ErrorBody;
   /** Seconds to wait before sending the line again; with 429 and 503. */
   retry_after?: number;
 };
@@ -347,10 +219,7 @@ export type BlockedTenant = {
   blocked_at: string;
 };
 
-export type BlockedTenantPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<BlockedTenant>;
-};
+export type BlockedTenantPage = PageOf<BlockedTenant>;
 
 export type BodsStatement = {
   /** The id of the statement: equal versions give equal ids. */
@@ -379,41 +248,20 @@ export type ChainItem = AppliedUpdate & {
   /** When the writer made the snapshot. */
   generated_at: string;
   /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
-  };
+  erased?: ErasureMark;
 };
 
-export type ChainProof = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
-  /** True if all listed links are valid. */
-  chain_valid: boolean | null;
-  /** True if the list reaches from version 1 to the latest: the whole chain. */
-  complete: boolean;
-  /** The items of the page. */
-  items: Array<ChainItem>;
-  /** @deprecated Alias of items. */
-  chain: Array<ChainItem>;
-  /** Null on the last page. */
-  next_cursor: string | null;
-  /** True if there is another page. */
-  has_more: boolean;
-  /** The same page, wrapped. */
-  page: {
-    /** The order of the items. */
-    order: 'asc' | 'desc';
-    /** The maximum number of items on the page. */
-    limit: number;
-    /** @deprecated Alias of the outer next_cursor. */
-    next_cursor: string | null;
+export type ChainProof = OrderedPageEnd &
+  SubjectRef & {
+    /** True if all listed links are valid. */
+    chain_valid: boolean | null;
+    /** True if the list reaches from version 1 to the latest: the whole chain. */
+    complete: boolean;
+    /** The items of the page. */
+    items: Array<ChainItem>;
+    /** @deprecated Alias of items. */
+    chain: Array<ChainItem>;
   };
-};
 
 export type ChangeGrantBody = {
   /** The reads that the grant permits from now on. */
@@ -707,10 +555,7 @@ export type CredentialOffer = {
   expires_at: string;
 };
 
-export type CredentialPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Credential>;
-};
+export type CredentialPage = PageOf<Credential>;
 
 export type DeclineRefreshRequestBody = {
   /** A message to the requesting tenant. May be empty. */
@@ -759,16 +604,19 @@ export type Delivery = {
   }>;
 };
 
-export type DeliveryPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Delivery>;
-};
+export type DeliveryPage = PageOf<Delivery>;
 
 export type DeliveryWithPayload = Delivery & {
   /** The body of the request to the receiver, character for character. */
-  payload: EventHead & {
+  payload: {
+    /** The id of the event. */
+    id: string;
     /** The type of the event. */
     type: DeliveredEventType;
+    /** When the event was created. */
+    created_at: string;
+    /** The id of a tenant. */
+    tenant_id: string;
     /** The data of the event. The webhooks section of this document has a schema for each type. */
     data: { [key: string]: unknown };
   };
@@ -787,19 +635,9 @@ export type DiffResult = {
   /** RFC 6902 operations. */
   format: 'rfc6902';
   /** The "before" state. */
-  from: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-  };
+  from: VersionId;
   /** The "after" state. */
-  to: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-  };
+  to: VersionId;
   /** `correction` if `to` corrects an error; `change` if the world changed. */
   change_kind: 'change' | 'correction';
   /** The roots that were compared. */
@@ -864,72 +702,22 @@ export type DiffVerification = {
     /** The algorithm of the hash. */
     alg: 'sha-256';
     /** The "before" state. */
-    from: {
-      /** The recomputed hash. */
-      value: string | null;
-      /** The stored hash. */
-      stored: string | null;
-      /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
-      valid: boolean | null;
-    };
+    from: HashCheck;
     /** The "after" state. */
-    to: {
-      /** The recomputed hash. */
-      value: string | null;
-      /** The stored hash. */
-      stored: string | null;
-      /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
-      valid: boolean | null;
-    };
+    to: HashCheck;
   };
   /** The verification of the parents. The members of this object describe `to`, except `valid` and `complete`, which describe both. */
-  chain: {
-    /** The envelope hash of the previous version; null for version 1. */
-    prev_hash: string | null;
-    /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-    valid: boolean | null;
-    /** The number of links that were followed. */
-    depth: number;
-    /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-    complete: boolean | null;
-    /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-    erased?: Array<number>;
+  chain: ChainCheck & {
     /** The "before" state. */
-    from: {
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-      valid: boolean | null;
-      /** The number of links that were followed. */
-      depth: number;
-      /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-      complete: boolean | null;
-      /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-      erased?: Array<number>;
-    };
+    from: ChainCheck;
     /** The "after" state. */
-    to: {
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-      valid: boolean | null;
-      /** The number of links that were followed. */
-      depth: number;
-      /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-      complete: boolean | null;
-      /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-      erased?: Array<number>;
-    };
+    to: ChainCheck;
   };
 };
 
-export type Disclosure = {
+export type Disclosure = SubjectRef & {
   /** The UTC day. */
   disclosed_on: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** The first version that was shown. */
   from_version: number;
   /** The last version that was shown. All versions between the two were shown too. */
@@ -952,10 +740,7 @@ export type Disclosure = {
   request_id: string;
 };
 
-export type DisclosurePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Disclosure>;
-};
+export type DisclosurePage = PageOf<Disclosure>;
 
 export type Envelope = {
   /** The version of this format. */
@@ -997,15 +782,11 @@ export type Envelope = {
 /** Envelopes, one per line. */
 export type EnvelopeLines = string;
 
-export type Erasure = {
+export type Erasure = SubjectRef & {
   /** The id of the erasure. */
   erasure_id: string;
   /** The id of a tenant. */
   tenant_id: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** The versions to erase, ascending, as they existed at the request. */
   versions: Array<number>;
   /** The state of the erasure. */
@@ -1036,25 +817,16 @@ export type Erasure = {
   log_index: number | null;
 };
 
-export type ErasurePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Erasure>;
-};
+export type ErasurePage = PageOf<Erasure>;
 
 export type ErasureReceipt = Erasure & {
   /** The remains of each erased version. Empty until the erasure is done. */
-  erased_versions: Array<{
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
-    /** The id of the version. */
-    snapshot_id: string;
-    /** The envelope hash of the erased content. */
-    envelope_hash: string | null;
-    /** The envelope hash of the previous version; null for version 1. */
-    prev_hash: string | null;
-    /** The index of the version’s entry in the log. The entry of the erasure names it. */
-    log_index: number;
-  }>;
+  erased_versions: Array<
+    ErasedVersionHead & {
+      /** The index of the version’s entry in the log. The entry of the erasure names it. */
+      log_index: number;
+    }
+  >;
   /** The other tenants that were shown one of the versions, according to the disclosures. Each gets `subject.erased`, even after its grant has ended. Empty until the erasure is done. */
   recipients: Array<{
     /** The tenant that was shown one of the versions. */
@@ -1079,66 +851,11 @@ export type ErasureRequestedData = {
   confirm_by: string;
 };
 
-export type ErasureRequestedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'erasure.requested';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: ErasureRequestedData;
-};
+export type ErasureRequestedEvent = EventOf<'erasure.requested', ErasureRequestedData>;
 
 export type Error = {
   /** The error and how to fix it. */
-  error: {
-    /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'archive_damaged'
-      | 'unavailable'
-      | 'archive_unavailable';
-    /** The problem and how to fix it. */
-    message: string;
-    /** The problems, one for each place in the request. */
-    details?: Array<ErrorDetail>;
-    /** The same id as in the header `X-Request-Id`. */
-    request_id: string;
-    /** The remains of an erased version. Present only with the code `erased`. */
-    erased?: {
-      /** The erasure. */
-      erasure_id: string;
-      /** When the content was destroyed. */
-      erased_at: string;
-      /** The id of the version. */
-      snapshot_id: string;
-      /** The number of the snapshot in the subject’s chain. */
-      snapshot_version: number;
-      /** The envelope hash of the erased content. */
-      envelope_hash: string | null;
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
-      proof?: { [key: string]: unknown };
-    };
-  };
+  error: ErrorBody;
 };
 
 export type ErrorDetail = {
@@ -1162,13 +879,7 @@ export type Evidence = {
   /** When it was retrieved from its source. */
   retrieved_at?: string | null;
   /** The hash of the captured content. */
-  hash?: {
-    /** The algorithm of the hash. */
-    alg: string;
-    /** The hash in the usual notation of its algorithm. */
-    value: string;
-    [key: string]: unknown;
-  } | null;
+  hash?: EvidenceHash;
   /** The location at the source. */
   locator?: string | null;
   /** Additional remarks. */
@@ -1201,17 +912,7 @@ export type EvidenceRevokedData = {
   revoked_at: string;
 };
 
-export type EvidenceRevokedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'evidence.revoked';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: EvidenceRevokedData;
-};
+export type EvidenceRevokedEvent = EventOf<'evidence.revoked', EvidenceRevokedData>;
 
 export type Export = {
   subject: SubjectRef;
@@ -1239,109 +940,47 @@ export type FulfilRefreshRequestBody = (
   snapshot_id?: string | null;
 };
 
-export type Grant = {
-  /** The id of the grant. */
-  grant_id: string;
-  /** The tenant that issued the grant. */
-  grantor_tenant_id: string;
-  /** The tenant that received the grant. */
-  grantee_tenant_id: string;
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
-  /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
-  name?: string;
-  /** The reads that the grant permits. */
-  scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
-  /** When the grant was created. */
-  created_at: string;
-  /** When the grant was revoked; null if it was not. */
-  revoked_at: string | null;
-  /** `active`; `scheduled` before the grant starts; or the reason why the grant is no longer live. */
-  status: 'active' | 'scheduled' | 'revoked' | 'expired';
-  /** The principal that created the grant; null for grants from before this was recorded. */
-  granted_by: string | null;
-  /** The purpose, in the grantor’s words. It appears in no event and no log. */
-  purpose: string | null;
-  /** When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears in the grantee’s lists and feed only after that. */
-  accepted_at: string | null;
-};
-
-export type GrantChangedChange = {
-  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
-  log_index: number;
-  /** The terms of a grant changed. */
-  type: 'grant.changed';
-  /** The grant. */
-  grant_id: string;
-  /** The tenant that gave the grant. */
-  tenant_id: string;
-  /** The tenant that got the grant. */
-  grantee_tenant_id: string;
-  /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
+export type Grant = GrantTerms &
+  GrantedSubjects & {
+    /** The id of the grant. */
+    grant_id: string;
+    /** The tenant that issued the grant. */
+    grantor_tenant_id: string;
+    /** The tenant that received the grant. */
+    grantee_tenant_id: string;
+    /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
+    name?: string;
+    /** The reads that the grant permits. */
+    scopes: Array<Scope>;
+    /** When the grant was created. */
+    created_at: string;
+    /** When the grant was revoked; null if it was not. */
+    revoked_at: string | null;
+    /** `active`; `scheduled` before the grant starts; or the reason why the grant is no longer live. */
+    status: 'active' | 'scheduled' | 'revoked' | 'expired';
+    /** The principal that created the grant; null for grants from before this was recorded. */
+    granted_by: string | null;
+    /** The purpose, in the grantor’s words. It appears in no event and no log. */
+    purpose: string | null;
+    /** When the grantee first used or accepted the grant; null if it has not. A grant on all subjects appears in the grantee’s lists and feed only after that. */
+    accepted_at: string | null;
   };
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
-  /** The reads that the grant permits after the change; sorted. */
-  scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
-  /** When the grant changed. */
-  changed_at: string;
-};
 
-export type GrantChangedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'grant.changed';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: GrantData;
-};
+export type GrantChangedChange = GrantChangeHead &
+  GrantTerms & {
+    /** The terms of a grant changed. */
+    type: 'grant.changed';
+    /** The reads that the grant permits after the change; sorted. */
+    scopes: Array<Scope>;
+    /** When the grant changed. */
+    changed_at: string;
+  };
 
-export type GrantCreatedChange = {
-  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
-  log_index: number;
+export type GrantChangedEvent = EventOf<'grant.changed', GrantData>;
+
+export type GrantCreatedChange = GrantChangeHead & {
   /** A tenant may read a subject of another tenant. */
   type: 'grant.created';
-  /** The grant. */
-  grant_id: string;
-  /** The tenant that gave the grant. */
-  tenant_id: string;
-  /** The tenant that got the grant. */
-  grantee_tenant_id: string;
-  /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
-  };
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** The reads that the grant permitted when it was created; sorted. */
   scopes: Array<Scope>;
   /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
@@ -1354,20 +993,10 @@ export type GrantCreatedChange = {
   created_at: string;
 };
 
-export type GrantCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'grant.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: GrantData;
-};
+export type GrantCreatedEvent = EventOf<'grant.created', GrantData>;
 
 /** The grant at the time of the event. */
-export type GrantData = {
+export type GrantData = GrantTerms & {
   /** The grant. */
   grant_id: string;
   /** The tenant that owns the subject. */
@@ -1375,50 +1004,16 @@ export type GrantData = {
   /** The tenant that got the grant. */
   grantee_tenant_id: string;
   /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
-  };
+  subject: GrantedSubjects;
   /** The reads that the grant permits; sorted. */
   scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
 };
 
-export type GrantExpiredEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'grant.expired';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: GrantData;
-};
+export type GrantExpiredEvent = EventOf<'grant.expired', GrantData>;
 
-export type GrantExpiringEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'grant.expiring';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: GrantData;
-};
+export type GrantExpiringEvent = EventOf<'grant.expiring', GrantData>;
 
-export type GrantPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Grant>;
-};
+export type GrantPage = PageOf<Grant>;
 
 /** The requested grant, without its purpose. */
 export type GrantRequestedData = GrantData & {
@@ -1428,17 +1023,7 @@ export type GrantRequestedData = GrantData & {
   confirm_by: string;
 };
 
-export type GrantRequestedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'grant.requested';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: GrantRequestedData;
-};
+export type GrantRequestedEvent = EventOf<'grant.requested', GrantRequestedData>;
 
 export type GrantResult = {
   /** The index in `grants`, from 0. */
@@ -1450,52 +1035,7 @@ export type GrantResult = {
   /** The pending request, if another human must confirm it. */
   pending_grant?: PendingGrant;
   /** The error and how to fix it. */
-  error?: {
-    /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
-    code:
-      | 'validation_error'
-      | 'unauthorized'
-      | 'forbidden'
-      | 'limit_reached'
-      | 'not_found'
-      | 'not_logged_yet'
-      | 'method_not_allowed'
-      | 'conflict'
-      | 'erased'
-      | 'payload_too_large'
-      | 'unsupported_media_type'
-      | 'human_principal_required'
-      | 'rate_limited'
-      | 'request_header_fields_too_large'
-      | 'internal_error'
-      | 'damaged'
-      | 'archive_damaged'
-      | 'unavailable'
-      | 'archive_unavailable';
-    /** The problem and how to fix it. */
-    message: string;
-    /** The problems, one for each place in the request. */
-    details?: Array<ErrorDetail>;
-    /** The same id as in the header `X-Request-Id`. */
-    request_id: string;
-    /** The remains of an erased version. Present only with the code `erased`. */
-    erased?: {
-      /** The erasure. */
-      erasure_id: string;
-      /** When the content was destroyed. */
-      erased_at: string;
-      /** The id of the version. */
-      snapshot_id: string;
-      /** The number of the snapshot in the subject’s chain. */
-      snapshot_version: number;
-      /** The envelope hash of the erased content. */
-      envelope_hash: string | null;
-      /** The envelope hash of the previous version; null for version 1. */
-      prev_hash: string | null;
-      /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
-      proof?: { [key: string]: unknown };
-    };
-  };
+  error?: ErrorBody;
 };
 
 export type GrantResults = {
@@ -1503,71 +1043,24 @@ export type GrantResults = {
   items: Array<GrantResult>;
 };
 
-export type GrantRevokedChange = {
-  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
-  log_index: number;
+export type GrantRevokedChange = GrantChangeHead & {
   /** A grant was revoked. */
   type: 'grant.revoked';
-  /** The grant. */
-  grant_id: string;
-  /** The tenant that gave the grant. */
-  tenant_id: string;
-  /** The tenant that got the grant. */
-  grantee_tenant_id: string;
-  /** The subject of the grant. */
-  subject: {
-    /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-    subject_type: 'individual' | 'organization' | 'entity' | '*';
-    /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-    subject_id: string;
-  };
-  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
-  subject_type: 'individual' | 'organization' | 'entity' | '*';
-  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
-  subject_id: string;
   /** When the grant was revoked. */
   revoked_at: string;
 };
 
-export type GrantRevokedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'grant.revoked';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: GrantData;
-};
+export type GrantRevokedEvent = EventOf<'grant.revoked', GrantData>;
 
-export type GrantStartedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'grant.started';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: GrantData;
-};
+export type GrantStartedEvent = EventOf<'grant.started', GrantData>;
 
-export type GrantStateProof = {
+export type GrantStateProof = ProvedEntry & {
   /** The grant. */
   grant_id: string;
   /** `live`: nothing happened since the grant was created. Compare `expires_at` of the entry with the clock. */
   state: 'live' | 'changed' | 'revoked';
   /** The number of events of the grant. */
   number: number;
-  /** The index of the entry in the log, from 0. */
-  log_index: number;
-  /** The entry as it was hashed: RFC 8785 text. */
-  entry: string;
-  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-  keys: Array<string> | null;
-  /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-  inclusion: Array<string>;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
@@ -1592,10 +1085,7 @@ export type Invitation = {
   invited_at: string;
 };
 
-export type InvitationPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Invitation>;
-};
+export type InvitationPage = PageOf<Invitation>;
 
 export type IssueCredentialBody = {
   /** The parts to disclose: 1 to 100 JSON Pointers below `/attributes`, also into arrays. Everything if it is absent. A path without a value discloses nothing. A grantee must leave it out. */
@@ -1634,10 +1124,7 @@ export type IssuingKey = {
   retired_at: string | null;
 };
 
-export type IssuingKeyPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<IssuingKey>;
-};
+export type IssuingKeyPage = PageOf<IssuingKey>;
 
 export type JwtVcIssuer = {
   /** The issuer: the `iss` of its credentials. */
@@ -1659,16 +1146,7 @@ export type LatestProof = {
   /** The number of entries of the log among which it is the newest. */
   as_of_size: number;
   /** The entry of that version. */
-  head: {
-    /** The index of the entry in the log, from 0. */
-    log_index: number;
-    /** The entry as it was hashed: RFC 8785 text. */
-    entry: string;
-    /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-    keys: Array<string> | null;
-    /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-    inclusion: Array<string>;
-  };
+  head: ProvedEntry;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
@@ -1730,23 +1208,7 @@ export type MapProof = {
     inclusion: Array<string>;
   };
   /** They prove the newest number of the stream. */
-  look_ups: Array<{
-    /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
-    number: number;
-    /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
-    vrf_proof: string;
-    /** The entries that carry the key; empty if it is not in the map. */
-    log_indexes: Array<number>;
-    /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
-    path: string;
-    /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
-    other: {
-      /** Its key: 32 bytes. */
-      key: string;
-      /** The RFC 6962 root of the list of its log indexes. */
-      value: string;
-    } | null;
-  }>;
+  look_ups: Array<LookUp>;
 };
 
 export type Member = {
@@ -1795,21 +1257,16 @@ export type OAuthError = {
   error_description: string;
 };
 
-export type OwnerChange = {
+export type OwnerChange = LogPlace & {
   /** The new owner; null if nobody replaced the previous one. */
   principal_id: string | null;
   /** The previous owner; null if the tenant was founded, or if it gained a further owner. */
   from_principal_id: string | null;
   /** When the owner changed. */
   changed_at: string;
-  /** The index in the log; null until the log has it. */
-  log_index: number | null;
 };
 
-export type OwnerChangePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<OwnerChange>;
-};
+export type OwnerChangePage = PageOf<OwnerChange>;
 
 export type OwnerChangedChange = {
   /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
@@ -1826,29 +1283,18 @@ export type OwnerChangedChange = {
   changed_at: string;
 };
 
-export type Ownership = {
+export type Ownership = SubjectRef & {
   /** The tenant that wrote its first snapshot. */
   owner_tenant_id: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** When its first snapshot was written. */
   created_at: string;
 };
 
-export type OwnershipPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Ownership>;
-};
+export type OwnershipPage = PageOf<Ownership>;
 
-export type PartialEnvelope = {
+export type PartialEnvelope = VersionId & {
   /** The version of the envelope’s format. */
   envelope_version: string;
-  /** The id of the snapshot. */
-  snapshot_id: string;
-  /** The number of the snapshot in the subject’s chain. */
-  snapshot_version: number;
   /** When the writer made the snapshot. */
   generated_at: string;
   subject: SubjectRef;
@@ -1887,7 +1333,7 @@ export type PatchTenantBody = {
   grant_confirmation?: 'required' | 'off' | null;
 };
 
-export type PendingGrant = {
+export type PendingGrant = GrantTerms & {
   /** The id of the grant, once it is created. */
   grant_id: string;
   /** The tenant that issues the grant. */
@@ -1900,12 +1346,6 @@ export type PendingGrant = {
   subject_id: '*';
   /** The reads that the grant permits. */
   scopes: Array<Scope>;
-  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
-  paths: Array<string> | null;
-  /** The grant gives no rights before; null: from its creation on. */
-  starts_at: string | null;
-  /** When the grant expires; null: never. */
-  expires_at: string | null;
   /** The purpose, in the grantor’s words. It appears in no event and no log. */
   purpose: string | null;
   /** `pending`: the request gives no rights. `confirmed`: the grant was created. */
@@ -1926,10 +1366,7 @@ export type PendingGrant = {
   cancelled_at: string | null;
 };
 
-export type PendingGrantPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<PendingGrant>;
-};
+export type PendingGrantPage = PageOf<PendingGrant>;
 
 /** Either `response` or `error`. */
 export type PresentationAnswer = {
@@ -1978,10 +1415,7 @@ export type Principal = Member & {
   created_at: string;
 };
 
-export type PrincipalPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Principal>;
-};
+export type PrincipalPage = PageOf<Principal>;
 
 export type ProposeSubjectUpdateBody = {
   /** Must equal the subject_id in the path. */
@@ -2160,29 +1594,9 @@ export type RefreshRequest = RefreshRequestData & {
   } | null;
 };
 
-export type RefreshRequestCancelledEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'refresh_request.cancelled';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: RefreshRequestData;
-};
+export type RefreshRequestCancelledEvent = EventOf<'refresh_request.cancelled', RefreshRequestData>;
 
-export type RefreshRequestCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'refresh_request.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: RefreshRequestData;
-};
+export type RefreshRequestCreatedEvent = EventOf<'refresh_request.created', RefreshRequestData>;
 
 /** The refresh request, without its message. */
 export type RefreshRequestData = {
@@ -2239,58 +1653,15 @@ export type RefreshRequestData = {
   series_end_reason: 'cancelled' | 'access_lost' | null;
 };
 
-export type RefreshRequestDeclinedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'refresh_request.declined';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: RefreshRequestData;
-};
+export type RefreshRequestDeclinedEvent = EventOf<'refresh_request.declined', RefreshRequestData>;
 
-export type RefreshRequestExpiredEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'refresh_request.expired';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: RefreshRequestData;
-};
+export type RefreshRequestExpiredEvent = EventOf<'refresh_request.expired', RefreshRequestData>;
 
-export type RefreshRequestFulfilledEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'refresh_request.fulfilled';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: RefreshRequestData;
-};
+export type RefreshRequestFulfilledEvent = EventOf<'refresh_request.fulfilled', RefreshRequestData>;
 
-export type RefreshRequestOverdueEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'refresh_request.overdue';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: RefreshRequestData;
-};
+export type RefreshRequestOverdueEvent = EventOf<'refresh_request.overdue', RefreshRequestData>;
 
-export type RefreshRequestPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<RefreshRequest>;
-};
+export type RefreshRequestPage = PageOf<RefreshRequest>;
 
 export type ReplayBody = {
   /** Only deliveries created at or after this time. */
@@ -2321,17 +1692,7 @@ export type SharedSnapshotCreatedData = SnapshotCreatedData & {
   owner_tenant_id: string;
 };
 
-export type SharedSnapshotCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'shared.snapshot.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: SharedSnapshotCreatedData;
-};
+export type SharedSnapshotCreatedEvent = EventOf<'shared.snapshot.created', SharedSnapshotCreatedData>;
 
 export type Snapshot = SnapshotHeader & {
   /** The envelope as it is stored, or the part that the grant shows: `envelope_hash` cannot be recomputed from a part. Absent with `view=header`, and for an erased version. */
@@ -2386,17 +1747,7 @@ export type SnapshotCreatedData = {
   changed_paths: Array<string> | null;
 };
 
-export type SnapshotCreatedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'identity.snapshot.created';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: SnapshotCreatedData;
-};
+export type SnapshotCreatedEvent = EventOf<'identity.snapshot.created', SnapshotCreatedData>;
 
 export type SnapshotHeader = AppliedUpdate & {
   /** When the writer made the snapshot. */
@@ -2411,55 +1762,25 @@ export type SnapshotHeader = AppliedUpdate & {
   write_request_id: string | null;
   subject: SubjectRef;
   /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
-  };
+  erased?: ErasureMark;
 };
 
-export type SnapshotPage = {
+export type SnapshotPage = OrderedPageEnd & {
   /** The items of the page. */
   items: Array<Snapshot>;
-  /** Null on the last page. */
-  next_cursor: string | null;
-  /** True if there is another page. */
-  has_more: boolean;
-  /** The same page, wrapped. */
-  page: {
-    /** The order of the items. */
-    order: 'asc' | 'desc';
-    /** The maximum number of items on the page. */
-    limit: number;
-    /** @deprecated Alias of the outer next_cursor. */
-    next_cursor: string | null;
-  };
 };
 
-export type SnapshotProof = AppliedUpdate & {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
-  /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
-  erased?: {
-    /** The erasure. */
-    erasure_id: string;
-    /** When the content was destroyed. */
-    erased_at: string;
+export type SnapshotProof = AppliedUpdate &
+  SubjectRef & {
+    /** The erasure that destroyed the content. Absent unless the version was erased; an erased version has no envelope. */
+    erased?: ErasureMark;
+    /** The method that turns an envelope into the text that is hashed. */
+    canonicalization_method: 'json-canonicalize-rfc8785';
+    /** The hash algorithm. */
+    hash_algorithm: 'sha-256';
   };
-  /** The method that turns an envelope into the text that is hashed. */
-  canonicalization_method: 'json-canonicalize-rfc8785';
-  /** The hash algorithm. */
-  hash_algorithm: 'sha-256';
-};
 
-export type Subject = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
+export type Subject = SubjectRef & {
   /** When its first snapshot was written. */
   created_at: string;
   /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
@@ -2487,32 +1808,15 @@ export type SubjectErasedChange = {
 };
 
 /** The erased versions. */
-export type SubjectErasedData = {
+export type SubjectErasedData = ErasureMark & {
   subject: SubjectRef;
-  /** The erasure. */
-  erasure_id: string;
   /** The versions whose content was destroyed, ascending. */
   versions: Array<number>;
-  /** When the content was destroyed. */
-  erased_at: string;
 };
 
-export type SubjectErasedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'subject.erased';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: SubjectErasedData;
-};
+export type SubjectErasedEvent = EventOf<'subject.erased', SubjectErasedData>;
 
-export type SubjectPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Subject>;
-};
+export type SubjectPage = PageOf<Subject>;
 
 export type SubjectPatchOperation = {
   /** The operation. */
@@ -2535,11 +1839,7 @@ export type SubjectRef = {
 export type SubjectState = {
   subject: SubjectRef;
   /** The header of the latest snapshot. */
-  current_snapshot: {
-    /** The id of the snapshot. */
-    snapshot_id: string;
-    /** The number of the snapshot in the subject’s chain. */
-    snapshot_version: number;
+  current_snapshot: VersionId & {
     /** When the writer made the snapshot. */
     generated_at: string;
     /** The SHA-256 of the envelope’s canonical form (RFC 8785). Null only for versions imported without a hash. */
@@ -2566,46 +1866,9 @@ export type SubjectState = {
   verification?: Verification;
 };
 
-export type Tenant = {
-  /** The id of a tenant. */
-  tenant_id: string;
-  /** The name of the tenant. */
-  name: string;
-  /** A short name for URLs; null if there is none. */
-  slug: string | null;
-  /** When the tenant was created. */
-  created_at: string;
-  /** True if an update cannot be applied to a parent without envelope_hash. */
-  chain_enforced: boolean;
-  /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-  evidence_policy: 'open' | 'resolved' | 'fresh';
-  /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-  erasure_confirmation: 'required' | 'off';
-  /** `required` if a second human must confirm a grant on all subjects. */
-  grant_confirmation: 'required' | 'off';
-  /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-  pending_changes: Array<ChangeRequestedData>;
+export type Tenant = TenantCore & {
   /** @deprecated The same fields, wrapped. */
-  tenant: {
-    /** The id of a tenant. */
-    tenant_id: string;
-    /** The name of the tenant. */
-    name: string;
-    /** A short name for URLs; null if there is none. */
-    slug: string | null;
-    /** When the tenant was created. */
-    created_at: string;
-    /** True if an update cannot be applied to a parent without envelope_hash. */
-    chain_enforced: boolean;
-    /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-    evidence_policy: 'open' | 'resolved' | 'fresh';
-    /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-    erasure_confirmation: 'required' | 'off';
-    /** `required` if a second human must confirm a grant on all subjects. */
-    grant_confirmation: 'required' | 'off';
-    /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-    pending_changes: Array<ChangeRequestedData>;
-  };
+  tenant: TenantCore;
 };
 
 export type TenantAbsenceProof = {
@@ -2616,100 +1879,26 @@ export type TenantAbsenceProof = {
   /** The first number that the stream does not have. */
   number: number;
   /** The proved records of the stream, if `records_from` asked for them. */
-  records?: {
-    /** One for each number. The records of an entry have successive numbers. */
-    look_ups: Array<{
-      /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
-      number: number;
-      /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
-      vrf_proof: string;
-      /** The entries that carry the key; empty if it is not in the map. */
-      log_indexes: Array<number>;
-      /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
-      path: string;
-      /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
-      other: {
-        /** Its key: 32 bytes. */
-        key: string;
-        /** The RFC 6962 root of the list of its log indexes. */
-        value: string;
-      } | null;
-    }>;
-    /** The entries that the look-ups lead to, with all their records. */
-    entries: Array<{
-      /** The index of the entry in the log, from 0. */
-      log_index: number;
-      /** The entry as it was hashed: RFC 8785 text. */
-      entry: string;
-      /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
-      keys: Array<string> | null;
-      /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
-      inclusion: Array<string>;
-    }>;
-  };
+  records?: ProvedRecords;
   /** The proof of the newest number of the stream. [/docs/map](/docs/map) explains it. */
   map: MapProof;
 };
 
-export type TenantChainProof = {
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
-  /** True if all listed links are valid. */
-  chain_valid: boolean | null;
-  /** True if the list reaches from version 1 to the latest: the whole chain. */
-  complete: boolean;
-  /** The items of the page. */
-  chain: Array<ChainItem>;
-  /** @deprecated Alias of chain. */
-  items: Array<ChainItem>;
-  /** Null on the last page. */
-  next_cursor: string | null;
-  /** True if there is another page. */
-  has_more: boolean;
-  /** The same page, wrapped. */
-  page: {
-    /** The order of the items. */
-    order: 'asc' | 'desc';
-    /** The maximum number of items on the page. */
-    limit: number;
-    /** @deprecated Alias of the outer next_cursor. */
-    next_cursor: string | null;
+export type TenantChainProof = OrderedPageEnd &
+  SubjectRef & {
+    /** True if all listed links are valid. */
+    chain_valid: boolean | null;
+    /** True if the list reaches from version 1 to the latest: the whole chain. */
+    complete: boolean;
+    /** The items of the page. */
+    chain: Array<ChainItem>;
+    /** @deprecated Alias of chain. */
+    items: Array<ChainItem>;
   };
-};
 
-export type TenantChangeRequestedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'tenant.change_requested';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: ChangeRequestedData;
-};
+export type TenantChangeRequestedEvent = EventOf<'tenant.change_requested', ChangeRequestedData>;
 
-export type TenantItem = {
-  /** The id of a tenant. */
-  tenant_id: string;
-  /** The name of the tenant. */
-  name: string;
-  /** A short name for URLs; null if there is none. */
-  slug: string | null;
-  /** When the tenant was created. */
-  created_at: string;
-  /** True if an update cannot be applied to a parent without envelope_hash. */
-  chain_enforced: boolean;
-  /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-  evidence_policy: 'open' | 'resolved' | 'fresh';
-  /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-  erasure_confirmation: 'required' | 'off';
-  /** `required` if a second human must confirm a grant on all subjects. */
-  grant_confirmation: 'required' | 'off';
-  /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-  pending_changes: Array<ChangeRequestedData>;
+export type TenantItem = TenantCore & {
   /** The caller’s role. */
   api_functional_role: Role;
   /** @deprecated Alias of api_functional_role. */
@@ -2718,33 +1907,11 @@ export type TenantItem = {
   tenancy_role: 'account_admin' | 'member';
 };
 
-export type TenantItemPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<TenantItem>;
-};
+export type TenantItemPage = PageOf<TenantItem>;
 
 export type TenantOfMember = TenantItem & {
   /** @deprecated The same fields, wrapped. */
-  tenant: {
-    /** The id of a tenant. */
-    tenant_id: string;
-    /** The name of the tenant. */
-    name: string;
-    /** A short name for URLs; null if there is none. */
-    slug: string | null;
-    /** When the tenant was created. */
-    created_at: string;
-    /** True if an update cannot be applied to a parent without envelope_hash. */
-    chain_enforced: boolean;
-    /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
-    evidence_policy: 'open' | 'resolved' | 'fresh';
-    /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
-    erasure_confirmation: 'required' | 'off';
-    /** `required` if a second human must confirm a grant on all subjects. */
-    grant_confirmation: 'required' | 'off';
-    /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
-    pending_changes: Array<ChangeRequestedData>;
-  };
+  tenant: TenantCore;
 };
 
 export type TransferOffer = {
@@ -2770,10 +1937,7 @@ export type TransferOffer = {
   resolved_at: string | null;
 };
 
-export type TransferOfferPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<TransferOffer>;
-};
+export type TransferOfferPage = PageOf<TransferOffer>;
 
 export type TrustedIssuer = {
   /** The id of a tenant. */
@@ -2792,18 +1956,11 @@ export type TrustedIssuer = {
   updated_at: string;
 };
 
-export type TrustedIssuerPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<TrustedIssuer>;
-};
+export type TrustedIssuerPage = PageOf<TrustedIssuer>;
 
-export type Update = {
+export type Update = SubjectRef & {
   /** The id of the update. */
   update_id: string;
-  /** The namespace of the subject’s id. */
-  subject_type: 'individual' | 'organization' | 'entity';
-  /** The subject’s id, compared byte for byte. It must not be `.` or `..`, because a URL cannot contain them. */
-  subject_id: string;
   /** The name in the latest version: the legal name, otherwise the individual’s name; cut after 200 characters. It is in lists only, and absent if there is none or if you may not read it. */
   name?: string;
   /** The snapshot that the update changes. */
@@ -2832,17 +1989,7 @@ export type Update = {
   withdrawn_at: string | null;
 };
 
-export type UpdateAppliedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'update.applied';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: UpdateData;
-};
+export type UpdateAppliedEvent = EventOf<'update.applied', UpdateData>;
 
 /** The update, without its operations. */
 export type UpdateData = {
@@ -2863,22 +2010,9 @@ export type UpdateData = {
   applied_snapshot_version: number | null;
 };
 
-export type UpdatePage = PageEnd & {
-  /** The items of the page. */
-  items: Array<Update>;
-};
+export type UpdatePage = PageOf<Update>;
 
-export type UpdateProposedEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'update.proposed';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: UpdateData;
-};
+export type UpdateProposedEvent = EventOf<'update.proposed', UpdateData>;
 
 export type UpdateWebhookSubscriptionBody = {
   /** The types of events that the subscription gets. */
@@ -2893,17 +2027,7 @@ export type UpdateWebhookSubscriptionBody = {
   status?: 'active' | 'disabled' | null;
 };
 
-export type UpdateWithdrawnEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'update.withdrawn';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: UpdateData;
-};
+export type UpdateWithdrawnEvent = EventOf<'update.withdrawn', UpdateData>;
 
 export type Usage = {
   /** The id of a tenant. */
@@ -2930,29 +2054,12 @@ export type Verification = {
   /** True if chains can be verified. */
   chain_supported: boolean;
   /** The verification of the envelope hash. */
-  hash: {
+  hash: HashCheck & {
     /** The algorithm of the hash. */
     alg: string;
-    /** The recomputed hash. */
-    value: string | null;
-    /** The stored hash. */
-    stored: string | null;
-    /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
-    valid: boolean | null;
   };
   /** The verification of the parents. */
-  chain: {
-    /** The envelope hash of the previous version; null for version 1. */
-    prev_hash: string | null;
-    /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
-    valid: boolean | null;
-    /** The number of links that were followed. */
-    depth: number;
-    /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
-    complete: boolean | null;
-    /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
-    erased?: Array<number>;
-  };
+  chain: ChainCheck;
   /** Only with `verify=complete`: the newest version by the map of the log. It is the service’s own check; `…/latest-proof` proves it. */
   complete?: {
     /** True if no newer version is in the published log. Null if the version itself is not there yet. */
@@ -3060,10 +2167,7 @@ export type WebhookSubscription = {
   created_at: string;
 };
 
-export type WebhookSubscriptionPage = PageEnd & {
-  /** The items of the page. */
-  items: Array<WebhookSubscription>;
-};
+export type WebhookSubscriptionPage = PageOf<WebhookSubscription>;
 
 /** The tested subscription. */
 export type WebhookTestData = {
@@ -3071,17 +2175,7 @@ export type WebhookTestData = {
   subscription_id: string;
 };
 
-export type WebhookTestEvent = {
-  /** The event's id, also in `webhook-id`. */
-  id: string;
-  /** The type of the event. */
-  type: 'webhook.test';
-  /** When it happened. */
-  created_at: string;
-  /** The tenant of the subscription. */
-  tenant_id: string;
-  data: WebhookTestData;
-};
+export type WebhookTestEvent = EventOf<'webhook.test', WebhookTestData>;
 
 export type DiffVersionsQuery = DiffSnapshotsQuery & {
   /** The "before" state. Send either this or `from_as_of`. */
@@ -3116,37 +2210,15 @@ export type ListUpdatesQuery = PageQuery & {
   status?: 'proposed' | 'applied' | 'withdrawn';
 };
 
-export type GetSubjectQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type GetSubjectQuery = MomentQuery &
+  VerifyQuery & {
+    /** Accepted by every snapshot read; has no effect here. */
+    view?: 'full' | 'header';
+  };
 
-export type GetLatestSnapshotQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
-  /** `header` omits the envelope. */
-  view?: 'full' | 'header';
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type GetLatestSnapshotQuery = GetSnapshotVersionQuery & MomentQuery;
 
-export type GetSnapshotVersionQuery = {
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
+export type GetSnapshotVersionQuery = VerifyQuery & {
   /** `header` omits the envelope. */
   view?: 'full' | 'header';
 };
@@ -3160,33 +2232,23 @@ export type GetSnapshotProofQuery = {
   depth?: string;
 };
 
-export type ListSnapshotsQuery = PageQuery & {
-  /** The order by `snapshot_version`. A window of `effective` times is ordered by time first. */
-  order?: 'asc' | 'desc';
-  /** `header` omits the envelope. */
-  view?: 'full' | 'header';
-  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
-  depth?: string;
-  /** Only versions from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
-  from?: string;
-  /** Only versions up to and including this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
-  to?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type ListSnapshotsQuery = GetSnapshotVersionQuery &
+  PageQuery & {
+    /** The order by `snapshot_version`. A window of `effective` times is ordered by time first. */
+    order?: 'asc' | 'desc';
+    /** Only versions from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
+    from?: string;
+    /** Only versions up to and including this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
+    to?: string;
+    /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+    basis?: 'recorded' | 'effective';
+  };
 
-export type GetChainProofQuery = PageQuery & {
-  /** The order by `snapshot_version`. */
-  order?: 'asc' | 'desc';
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** Accepted by every snapshot read; has no effect here. */
-  depth?: string;
-};
+export type GetChainProofQuery = GetSnapshotProofQuery &
+  PageQuery & {
+    /** The order by `snapshot_version`. */
+    order?: 'asc' | 'desc';
+  };
 
 export type ExportSnapshotsQuery = ExportSnapshotLinesQuery & {
   /** `bods-0.4`: statements of the Beneficial Ownership Data Standard 0.4 instead of snapshots ([/docs/how-to/bods](/docs/how-to/bods)). */
@@ -3195,39 +2257,45 @@ export type ExportSnapshotsQuery = ExportSnapshotLinesQuery & {
   proofs?: 'log';
 };
 
-export type ExportSnapshotLinesQuery = {
-  /** Accepted by every snapshot read; has no effect here. */
-  view?: 'full' | 'header';
-  /** Accepted by every snapshot read; has no effect here. */
-  verify?: 'none' | 'hash' | 'chain' | 'complete';
-  /** Accepted by every snapshot read; has no effect here. */
-  depth?: string;
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type ExportSnapshotLinesQuery = GetSnapshotProofQuery & MomentQuery;
 
-export type GetProvenanceQuery = PageQuery & {
-  /** A JSON Pointer into the envelope, at `/attributes` or below. Only leaves below it are returned. 404 if the version has nothing at this path. */
-  path?: string;
-  /** Only leaves with this status. */
-  evidence_status?: 'current' | 'carried' | 'missing' | 'none' | 'revoked';
-  /** Only leaves that this evidence covers, by a reference in `attribute_paths`. */
-  evidence_id?: string;
-  /** The version. Defaults to the latest. */
-  version?: number;
-  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
-  as_of?: string;
-  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
-  basis?: 'recorded' | 'effective';
-};
+export type GetProvenanceQuery = PageQuery &
+  MomentQuery & {
+    /** A JSON Pointer into the envelope, at `/attributes` or below. Only leaves below it are returned. 404 if the version has nothing at this path. */
+    path?: string;
+    /** Only leaves with this status. */
+    evidence_status?: 'current' | 'carried' | 'missing' | 'none' | 'revoked';
+    /** Only leaves that this evidence covers, by a reference in `attribute_paths`. */
+    evidence_id?: string;
+    /** The version. Defaults to the latest. */
+    version?: number;
+  };
 
-export type GetSnapshotLogProofQuery = {
+export type GetSnapshotLogProofQuery = WaitQuery & {
   /** The published size to prove against. Defaults to the newest. */
   tree_size?: number;
-  /** Seconds to wait for a fact that is not in the published log yet. */
-  wait?: string;
+};
+
+export type CreateTransferOfferAnswer = {
+  /** The transfer offer. */
+  transfer_offer: TransferOffer;
+};
+
+export type CreateRefreshRequestAnswer = {
+  /** The refresh request. */
+  refresh_request: RefreshRequest;
+};
+
+export type GetWebhookSubscriptionAnswer = {
+  /** The subscription. */
+  webhook_subscription: WebhookSubscription;
+};
+
+export type CreateWebhookSubscriptionAnswer = {
+  /** The subscription. */
+  webhook_subscription: WebhookSubscription;
+  /** The secret that signs the events. It appears only in this response. */
+  secret: string;
 };
 
 /** The operations by method and path. */
@@ -3335,12 +2403,7 @@ export type Operations = {
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/owners': { query?: PageQuery; answer: OwnershipPage };
     '/v1/tenants/{tenant_id}/transfer-offers': { query?: PageQuery; answer: TransferOfferPage };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}': { answer: CreateTransferOfferAnswer };
     '/v1/tenants/{tenant_id}/grants': {
       query?: PageQuery & {
         /** `issued`: grants that the tenant issued (the default). `received`: grants that it received. `offered`: grants on all subjects of other tenants that it has neither used nor accepted. */
@@ -3422,10 +2485,7 @@ export type Operations = {
       answer: RefreshRequestPage;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}': {
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/tenants/{tenant_id}/refresh-requests': {
       query?: PageQuery & {
@@ -3461,12 +2521,7 @@ export type Operations = {
       };
       answer: WebhookSubscriptionPage;
     };
-    '/v1/webhook-subscriptions/{subscription_id}': {
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-      };
-    };
+    '/v1/webhook-subscriptions/{subscription_id}': { answer: GetWebhookSubscriptionAnswer };
     '/v1/webhook-subscriptions/{subscription_id}/deliveries': {
       query?: PageQuery & {
         /** Absent: all states. */
@@ -3494,11 +2549,7 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/snapshots/{snapshot_id}/log-proof': { query?: GetSnapshotLogProofQuery; answer: LogProof };
     '/v1/snapshots/{snapshot_id}/log-proof': { query?: GetSnapshotLogProofQuery; answer: LogProof };
     '/v1/tenants/{tenant_id}/grants/{grant_id}/log-proof': {
-      query?: {
-        /** The published size to prove against. Defaults to the newest. */
-        tree_size?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
+      query?: GetSnapshotLogProofQuery & {
         /** The fact of the grant to prove. `changed`: its newest change. */
         fact?: 'created' | 'changed' | 'revoked';
       };
@@ -3513,43 +2564,27 @@ export type Operations = {
       answer: LogProof;
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/latest-proof': {
-      query?: {
+      query?: WaitQuery & {
         /** The number of entries, from the first one on, among which the version is the newest. Defaults to all published entries. */
         as_of_size?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
       };
       answer: LatestProof;
     };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/absence-proof': {
-      query: {
+      query: AbsenceQuery & {
         /** `v`: versions (for tenants that may write the subject). `a`: changes of access (for the owner). `p`: grants of the subject to the tenant in the path. They do not tell whether the subject exists. `r`: disclosures (for the owner). */
         stream: 'v' | 'a' | 'p' | 'r';
-        /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
-        records_from?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
       };
       answer: AbsenceProof;
     };
     '/v1/tenants/{tenant_id}/absence-proof': {
-      query: {
+      query: AbsenceQuery & {
         /** `d`: audit records (tenant_admin). `o`: owners (tenant_reader). `p`: grants to the tenant on all subjects of an owner (tenant_reader). `w`: grants of the tenant on all its subjects (tenant_admin). */
         stream: 'd' | 'o' | 'p' | 'w';
-        /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
-        records_from?: number;
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
       };
       answer: TenantAbsenceProof;
     };
-    '/v1/tenants/{tenant_id}/grants/{grant_id}/state-proof': {
-      query?: {
-        /** Seconds to wait for a fact that is not in the published log yet. */
-        wait?: string;
-      };
-      answer: GrantStateProof;
-    };
+    '/v1/tenants/{tenant_id}/grants/{grant_id}/state-proof': { query?: WaitQuery; answer: GrantStateProof };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/access-history': {
       query?: PageQuery & {
         /** An RFC 3339 date-time, or a UTC date for the end of that day: only tenants that could read at that moment. A page may be short or empty and still have a `next_cursor`. */
@@ -3559,35 +2594,21 @@ export type Operations = {
     };
     '/v1/tenants/{tenant_id}/owner-history': { query?: PageQuery; answer: OwnerChangePage };
     '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/disclosures': {
-      query?: PageQuery & {
-        /** Only disclosures recorded from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
-        from?: string;
-        /** Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
-        to?: string;
-        /** Only disclosures to this principal. */
-        principal_id?: string;
-        /** Only this kind of read. */
-        via?: DisclosureVia;
-        /** Only grants to this tenant. */
-        grantee_tenant_id?: string;
-      };
+      query?: DisclosureQuery &
+        PageQuery & {
+          /** Only grants to this tenant. */
+          grantee_tenant_id?: string;
+        };
       answer: DisclosurePage;
     };
     '/v1/tenants/{tenant_id}/disclosures': {
-      query?: PageQuery & {
-        /** Only disclosures recorded from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
-        from?: string;
-        /** Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
-        to?: string;
-        /** Only disclosures to this principal. */
-        principal_id?: string;
-        /** Only this kind of read. */
-        via?: DisclosureVia;
-        /** Only disclosures of this subject; send `subject_id` too. */
-        subject_type?: 'individual' | 'organization' | 'entity';
-        /** The subject’s id, compared byte for byte. */
-        subject_id?: string;
-      };
+      query?: DisclosureQuery &
+        PageQuery & {
+          /** Only disclosures of this subject; send `subject_id` too. */
+          subject_type?: 'individual' | 'organization' | 'entity';
+          /** The subject’s id, compared byte for byte. */
+          subject_id?: string;
+        };
       answer: DisclosurePage;
     };
     '/v1/tenants/{tenant_id}/audit': {
@@ -3629,31 +2650,10 @@ export type Operations = {
     '/v1/tenants': { body: CreateTenantBody; answer: Tenant };
     '/v1/tenants/{tenant_id}/membership/accept': { answer: Principal };
     '/v1/tenants/{tenant_id}/membership/leave': { answer: Principal };
-    '/v1/tenants/{tenant_id}/transfer-offers': {
-      body: CreateTransferOfferBody;
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/accept': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
-    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/cancel': {
-      answer: {
-        /** The transfer offer. */
-        transfer_offer: TransferOffer;
-      };
-    };
+    '/v1/tenants/{tenant_id}/transfer-offers': { body: CreateTransferOfferBody; answer: CreateTransferOfferAnswer };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/accept': { answer: CreateTransferOfferAnswer };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/decline': { answer: CreateTransferOfferAnswer };
+    '/v1/tenants/{tenant_id}/transfer-offers/{offer_id}/cancel': { answer: CreateTransferOfferAnswer };
     '/v1/tenants/{tenant_id}/grants': { body: CreateGrantBody; answer: CreatedGrant | PendingGrant };
     '/v1/tenants/{tenant_id}/grants/batch': { body: CreateGrantsBody; answer: GrantResults };
     '/v1/tenants/{tenant_id}/grants/{grant_id}/accept': { answer: Grant };
@@ -3676,30 +2676,18 @@ export type Operations = {
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests': {
       body: CreateRefreshRequestBody;
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/fulfill': {
       body: FulfilRefreshRequestBody;
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/decline': {
       body: DeclineRefreshRequestBody;
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{refresh_request_id}/cancel': {
-      answer: {
-        /** The refresh request. */
-        refresh_request: RefreshRequest;
-      };
+      answer: CreateRefreshRequestAnswer;
     };
     '/v1/tenants/{tenant_id}/attestations': {
       query?: {
@@ -3728,23 +2716,10 @@ export type Operations = {
     '/tenants/{tenant_id}/nonce': { answer: WalletNonce };
     '/tenants/{tenant_id}/credential': { body: WalletCredentialRequest; answer: WalletCredentials };
     '/openid4vp/responses/{response_id}': { answer: PresentationReceived };
-    '/v1/webhook-subscriptions': {
-      body: CreateWebhookSubscriptionBody;
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-        /** The secret that signs the events. It appears only in this response. */
-        secret: string;
-      };
-    };
+    '/v1/webhook-subscriptions': { body: CreateWebhookSubscriptionBody; answer: CreateWebhookSubscriptionAnswer };
     '/v1/webhook-subscriptions/{subscription_id}/rotate-secret': {
       body?: RotateSecretBody;
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-        /** The secret that signs the events. It appears only in this response. */
-        secret: string;
-      };
+      answer: CreateWebhookSubscriptionAnswer;
     };
     '/v1/webhook-subscriptions/{subscription_id}/deliveries/{delivery_id}/redeliver': { answer: Delivery };
     '/v1/webhook-subscriptions/{subscription_id}/deliveries/replay': {
@@ -3765,10 +2740,7 @@ export type Operations = {
     '/v1/tenants/{tenant_id}/grants/{grant_id}': { body: ChangeGrantBody; answer: Grant };
     '/v1/webhook-subscriptions/{subscription_id}': {
       body: UpdateWebhookSubscriptionBody;
-      answer: {
-        /** The subscription. */
-        webhook_subscription: WebhookSubscription;
-      };
+      answer: GetWebhookSubscriptionAnswer;
     };
   };
   PUT: {
@@ -3835,7 +2807,47 @@ export type PathParameters = {
   log_index: number;
 };
 
-export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff' | 'issue_view';
+export type PageQuery = {
+  /** The maximum number of items on the page. A page with large items ends at 8 MiB; continue with `next_cursor`. */
+  limit?: number;
+  /** The `next_cursor` of the previous page. Keep the same order and filters. */
+  cursor?: string;
+};
+
+export type MomentQuery = {
+  /** Selects the newest version at this moment instead of the latest. Send an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. Digits after the millisecond are ignored. 404 if the moment is before the first version. */
+  as_of?: string;
+  /** The time by which the version is selected. `recorded`: when the service stored a version (`created_at`). `effective`: when its writer says that it was made (`generated_at`). */
+  basis?: 'recorded' | 'effective';
+};
+
+export type VerifyQuery = {
+  /** `hash` recomputes the envelope hash; `chain` also checks `depth` parents. `complete` also looks up in the map of the transparency log whether the version is the newest one; 404 `not_found` if the log has no map. */
+  verify?: 'none' | 'hash' | 'chain' | 'complete';
+  /** The number of parents that `verify=chain` checks, up to a limit of the server. A small number says little about older versions. `all` goes as far as the server allows; `chain.complete` is true if that reached version 1. */
+  depth?: string;
+};
+
+export type DisclosureQuery = {
+  /** Only disclosures recorded from this moment on: an RFC 3339 date-time with a timezone, or a UTC date. */
+  from?: string;
+  /** Only disclosures recorded up to this moment: an RFC 3339 date-time with a timezone, or a UTC date for the end of that day. */
+  to?: string;
+  /** Only disclosures to this principal. */
+  principal_id?: string;
+  /** Only this kind of read. */
+  via?: DisclosureVia;
+};
+
+export type WaitQuery = {
+  /** Seconds to wait for a fact that is not in the published log yet. */
+  wait?: string;
+};
+
+export type AbsenceQuery = WaitQuery & {
+  /** For `d` and `r`: adds the proved `records` from this number on, or from the first one of the same entry. Continue after the last one that was shown. 0: no records. */
+  records_from?: number;
+};
 
 export type PageEnd = {
   /** Null on the last page. */
@@ -3850,6 +2862,200 @@ export type PageEnd = {
     next_cursor: string | null;
   };
 };
+
+export type OrderedPageEnd = {
+  /** Null on the last page. */
+  next_cursor: string | null;
+  /** True if there is another page. */
+  has_more: boolean;
+  /** The same page, wrapped. */
+  page: {
+    /** The order of the items. */
+    order: 'asc' | 'desc';
+    /** The maximum number of items on the page. */
+    limit: number;
+    /** @deprecated Alias of the outer next_cursor. */
+    next_cursor: string | null;
+  };
+};
+
+export type EventHead = {
+  /** The event's id, also in `webhook-id`. */
+  id: string;
+  /** When it happened. */
+  created_at: string;
+  /** The tenant of the subscription. */
+  tenant_id: string;
+};
+
+export type ErrorBody = {
+  /** The kind of error, for programs. [/docs/errors](/docs/errors) explains each code. */
+  code: ErrorCode;
+  /** The problem and how to fix it. */
+  message: string;
+  /** The problems, one for each place in the request. */
+  details?: Array<ErrorDetail>;
+  /** The same id as in the header `X-Request-Id`. */
+  request_id: string;
+  /** The remains of an erased version. Present only with the code `erased`. */
+  erased?: ErasedVersion;
+};
+
+export type GrantTerms = {
+  /** The parts of each version that the grant shows: JSON Pointers below `/attributes`, sorted. Null: everything. See [/docs/how-to/share-a-part](/docs/how-to/share-a-part). */
+  paths: Array<string> | null;
+  /** The grant gives no rights before; null: from its creation on. */
+  starts_at: string | null;
+  /** When the grant expires; null: never. */
+  expires_at: string | null;
+};
+
+export type ErasedVersionHead = {
+  /** The id of the version. */
+  snapshot_id: string;
+  /** The number of the snapshot in the subject’s chain. */
+  snapshot_version: number;
+  /** The envelope hash of the erased content. */
+  envelope_hash: string | null;
+  /** The envelope hash of the previous version; null for version 1. */
+  prev_hash: string | null;
+};
+
+export type ErasedVersion = ErasedVersionHead &
+  ErasureMark & {
+    /** Present if the request asked for a proof. `log_index`, `leaf_hash` and `inclusion` prove the version; `erasure` proves that the log records the erasure. */
+    proof?: { [key: string]: unknown };
+  };
+
+export type ErasureMark = {
+  /** The erasure. */
+  erasure_id: string;
+  /** When the content was destroyed. */
+  erased_at: string;
+};
+
+export type ProvedRecords = {
+  /** One for each number. The records of an entry have successive numbers. */
+  look_ups: Array<LookUp>;
+  /** The entries that the look-ups lead to, with all their records. */
+  entries: Array<ProvedEntry>;
+};
+
+export type LookUp = {
+  /** The number that is looked up: 1, 2, 4 … until one is absent, then halving. */
+  number: number;
+  /** C2SP vrf-r255: 80 bytes. The first 32 bytes of its output are the key of the number. */
+  vrf_proof: string;
+  /** The entries that carry the key; empty if it is not in the map. */
+  log_indexes: Array<number>;
+  /** From the leaf up: for each level, the bit at which its children differ, and the hash of the sibling. */
+  path: string;
+  /** The leaf to which the bits of an absent key lead; null for a present key and in the empty map. */
+  other: OtherLeaf;
+};
+
+export type OtherLeaf = {
+  /** Its key: 32 bytes. */
+  key: string;
+  /** The RFC 6962 root of the list of its log indexes. */
+  value: string;
+} | null;
+
+export type ProvedEntry = {
+  /** The index of the entry in the log, from 0. */
+  log_index: number;
+  /** The entry as it was hashed: RFC 8785 text. */
+  entry: string;
+  /** The keys of the entry in the map, 32 bytes each in base64url. The leaf is then the RFC 8785 text of `body` (the base64url SHA-256 of the entry), `entry_version` (`iss_log_entry_v2`) and `keys`. Null: the leaf is the entry. */
+  keys: Array<string> | null;
+  /** The proof against the checkpoint of `map`: RFC 6962, section 2.1.1. */
+  inclusion: Array<string>;
+};
+
+export type TenantCore = {
+  /** The id of a tenant. */
+  tenant_id: string;
+  /** The name of the tenant. */
+  name: string;
+  /** A short name for URLs; null if there is none. */
+  slug: string | null;
+  /** When the tenant was created. */
+  created_at: string;
+  /** True if an update cannot be applied to a parent without envelope_hash. */
+  chain_enforced: boolean;
+  /** The evidence that the tenant requires in its writes. `open` requires none. With `resolved`, every path in `attribute_paths` must exist, and every reference must resolve. With `fresh`, each new or changed value also needs evidence that the previous version did not have, or a reference that is newly `corroborating`. */
+  evidence_policy: 'open' | 'resolved' | 'fresh';
+  /** `required` if a second human must confirm an erasure. `off` is for tenants of one person. */
+  erasure_confirmation: 'required' | 'off';
+  /** `required` if a second human must confirm a grant on all subjects. */
+  grant_confirmation: 'required' | 'off';
+  /** Requests to switch a confirmation off. Another human confirms one by sending the same request; `required` withdraws it. */
+  pending_changes: Array<ChangeRequestedData>;
+};
+
+export type ChainCheck = {
+  /** The envelope hash of the previous version; null for version 1. */
+  prev_hash: string | null;
+  /** True if all followed links are valid. Null if none was followed, or if a hash is missing. */
+  valid: boolean | null;
+  /** The number of links that were followed. */
+  depth: number;
+  /** True if the links reach version 1. Only then does `valid` cover the whole chain below. Ask with `depth=all`. */
+  complete: boolean | null;
+  /** The erased versions among those checked. Only their links are verified. Absent if there is none. */
+  erased?: Array<number>;
+};
+
+export type HashCheck = {
+  /** The recomputed hash. */
+  value: string | null;
+  /** The stored hash. */
+  stored: string | null;
+  /** True if the hash or link is valid; null if it was not checked or cannot be compared. */
+  valid: boolean | null;
+};
+
+export type VersionId = {
+  /** The id of the snapshot. */
+  snapshot_id: string;
+  /** The number of the snapshot in the subject’s chain. */
+  snapshot_version: number;
+};
+
+export type LogPlace = {
+  /** The index in the log; null until the log has it. */
+  log_index: number | null;
+};
+
+export type EvidenceHash = {
+  /** The algorithm of the hash. */
+  alg: string;
+  /** The hash in the usual notation of its algorithm. */
+  value: string;
+  [key: string]: unknown;
+} | null;
+
+export type GrantedSubjects = {
+  /** The namespace of the subject’s id. `*` means all subjects that the grantor owns, now or later. */
+  subject_type: 'individual' | 'organization' | 'entity' | '*';
+  /** The subject’s id, compared byte for byte. With the type `*` it is `*`. */
+  subject_id: string;
+};
+
+export type GrantChangeHead = GrantedSubjects & {
+  /** The index of the entry in the log, from 0. Use it to request the proof, or send it as `after`. */
+  log_index: number;
+  /** The grant. */
+  grant_id: string;
+  /** The tenant that gave the grant. */
+  tenant_id: string;
+  /** The tenant that got the grant. */
+  grantee_tenant_id: string;
+  /** The subject of the grant. */
+  subject: GrantedSubjects;
+};
+
+export type Scope = 'read_latest' | 'read_lineage' | 'read_snapshot_by_id' | 'read_diff' | 'issue_view';
 
 export type AuditAction =
   | 'tenant.founded'
@@ -3921,39 +3127,7 @@ export type EventType =
   | 'grant.expiring'
   | 'grant.expired';
 
-export type DeliveredEventType =
-  | 'identity.snapshot.created'
-  | 'update.proposed'
-  | 'update.applied'
-  | 'update.withdrawn'
-  | 'refresh_request.created'
-  | 'refresh_request.fulfilled'
-  | 'refresh_request.declined'
-  | 'refresh_request.cancelled'
-  | 'refresh_request.overdue'
-  | 'refresh_request.expired'
-  | 'tenant.change_requested'
-  | 'erasure.requested'
-  | 'subject.erased'
-  | 'shared.snapshot.created'
-  | 'evidence.revoked'
-  | 'grant.requested'
-  | 'grant.created'
-  | 'grant.changed'
-  | 'grant.revoked'
-  | 'grant.started'
-  | 'grant.expiring'
-  | 'grant.expired'
-  | 'webhook.test';
-
-export type EventHead = {
-  /** The id of the event. */
-  id: string;
-  /** When the event was created. */
-  created_at: string;
-  /** The id of a tenant. */
-  tenant_id: string;
-};
+export type DeliveredEventType = EventType | 'webhook.test';
 
 export type DisclosureVia =
   | 'summary'
@@ -3971,9 +3145,34 @@ export type DisclosureVia =
 
 export type Role = 'tenant_reader' | 'tenant_proposer' | 'tenant_editor' | 'tenant_admin' | 'tenant_owner';
 
-export type PageQuery = {
-  /** The maximum number of items on the page. A page with large items ends at 8 MiB; continue with `next_cursor`. */
-  limit?: number;
-  /** The `next_cursor` of the previous page. Keep the same order and filters. */
-  cursor?: string;
+export type ErrorCode =
+  | 'validation_error'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'limit_reached'
+  | 'not_found'
+  | 'not_logged_yet'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'erased'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'human_principal_required'
+  | 'rate_limited'
+  | 'request_header_fields_too_large'
+  | 'internal_error'
+  | 'damaged'
+  | 'archive_damaged'
+  | 'unavailable'
+  | 'archive_unavailable';
+
+export type PageOf<Item> = PageEnd & {
+  /** The items of the page. */
+  items: Array<Item>;
+};
+
+export type EventOf<Type, Data> = EventHead & {
+  /** The type of the event. */
+  type: Type;
+  data: Data;
 };

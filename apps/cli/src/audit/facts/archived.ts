@@ -146,20 +146,10 @@ function checkVersion(
     checked.readTexts++;
     if (envelope === null) report(checked, 'archived', where, 'no store has the bytes that were written');
     else {
-      const text = {
-        subjectType: subjectType ?? '',
-        subjectId: subjectId ?? '',
-        snapshotId: id ?? '',
-        version: version ?? '',
-        generatedAt: generatedAt ?? '',
-        changeKind: changeKind ?? '',
-        envelopeHash: envelopeHash ?? null,
-        envelope,
-      };
+      const text = { subjectType, subjectId, snapshotId: id, version, generatedAt, changeKind, envelopeHash, envelope };
       checkHash(checked, where, text);
       value = checkText(checked, where, text);
-      const hashes = { envelopeHash: envelopeHash ?? null, prevHash: prevHash ?? null };
-      checkView(checked, where, { envelope: value, ...hashes, viewHash, viewSecret });
+      checkView(checked, where, { envelope: value, envelopeHash, prevHash, viewHash, viewSecret });
     }
   } else if (envelope !== null) value = canonicalValue(envelope);
   if (!isText(updateId) || !isText(opsText)) return;

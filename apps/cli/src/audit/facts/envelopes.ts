@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Row } from '../database';
 import { canonicalValue } from './canonical';
 import { type Found, report } from '../findings';
 
@@ -8,16 +9,13 @@ export const ARCHIVED = '@';
 /** Selects the text of the snapshot `n`. */
 export const TEXT_COLUMN = `CASE WHEN n.pack_id IS NULL THEN n.envelope ELSE '${ARCHIVED}' END`;
 
+type Column = Row[number] | undefined;
+
 /** An envelope with the columns of its row. */
-export interface EnvelopeRow {
-  subjectType: string;
-  subjectId: string;
-  snapshotId: string;
-  version: string;
-  generatedAt: string;
-  changeKind: string;
-  envelopeHash: string | null;
-  envelope: string;
+export interface EnvelopeRow extends Readonly<
+  Record<'subjectType' | 'subjectId' | 'snapshotId' | 'version' | 'generatedAt' | 'changeKind' | 'envelopeHash', Column>
+> {
+  readonly envelope: string;
 }
 
 /** Checks that the text has the hash in its row. */

@@ -66,16 +66,7 @@ function checkRow(checked: Checked, row: Row): void {
   let value: unknown;
   if (envelope === ARCHIVED) checked.archived++;
   else if (isText(envelope)) {
-    const text = {
-      subjectType,
-      subjectId,
-      snapshotId: id ?? '',
-      version: version ?? '',
-      generatedAt: generatedAt ?? '',
-      changeKind: changeKind ?? '',
-      envelopeHash: envelopeHash ?? null,
-      envelope,
-    };
+    const text = { subjectType, subjectId, snapshotId: id, version, generatedAt, changeKind, envelopeHash, envelope };
     value = checkText(checked, where, text);
     // Imported snapshots have no hashes. After a version with a hash, a missing hash is wrong.
     if (isText(envelopeHash)) checkHash(checked, where, text);
@@ -86,8 +77,8 @@ function checkRow(checked: Checked, row: Row): void {
     report(checked, 'erased', where, 'the envelope is missing, and no erasure names it');
   }
   checkPatch(checked, where, row, value);
-  const hashes = { envelopeHash: envelopeHash ?? null, prevHash: prevHash ?? null };
-  checkView(checked, where, { envelope: isText(envelope) ? value : null, ...hashes, viewHash, viewSecret });
+  const viewed = isText(envelope) ? value : null;
+  checkView(checked, where, { envelope: viewed, envelopeHash, prevHash, viewHash, viewSecret });
   if (value !== undefined || !isText(envelope)) checkName(checked, where, name, value);
   if (owner !== tenantId) {
     report(checked, 'subject', where, `the subject belongs to the tenant ${owner}, the snapshot to ${tenantId}`);

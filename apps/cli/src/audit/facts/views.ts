@@ -20,8 +20,8 @@ const FEWEST = 4;
 interface ViewedVersion {
   /** The value of the envelope; undefined if its text is not canonical. Null after an erasure. */
   envelope: unknown;
-  envelopeHash: string | null;
-  prevHash: string | null;
+  envelopeHash: Row[number] | undefined;
+  prevHash: Row[number] | undefined;
   viewHash: Row[number] | undefined;
   /** Base64. */
   viewSecret: Row[number] | undefined;

@@ -148,18 +148,13 @@ class Chunk {
     let value: unknown;
     if (envelope === ARCHIVED) this.checked.archived++;
     else if (isText(envelope)) {
-      const columns = {
-        generatedAt: generatedAt ?? '',
-        changeKind: changeKind ?? '',
-        envelopeHash: envelopeHash ?? null,
-      };
-      const text = { ...fact, ...columns, envelope };
+      const text = { ...fact, generatedAt, changeKind, envelopeHash, envelope };
       checkHash(this.checked, where, text);
       value = checkText(this.checked, where, text);
     }
     checkPatch(this.checked, where, row, value);
-    const hashes = { envelopeHash: envelopeHash ?? null, prevHash: prevHash ?? null };
-    checkView(this.checked, where, { envelope: isText(envelope) ? value : null, ...hashes, viewHash, viewSecret });
+    const viewed = isText(envelope) ? value : null;
+    checkView(this.checked, where, { envelope: viewed, envelopeHash, prevHash, viewHash, viewSecret });
     if (value !== undefined || !isText(envelope)) checkName(this.checked, where, name, value);
     // An erased version has no text and no salt, and a log entry names its index.
     if ((!isText(envelope) || !isText(salt)) && !isText(erasure)) {

@@ -44,9 +44,6 @@ SELECT e.log_index, e.entry_type, translate(encode(e.map_root, 'base64'), '+/=',
   FROM (SELECT * FROM log_entries WHERE log_index >= $1 AND log_index < $2 AND entry_type IN (9, 10, 13) ORDER BY log_index OFFSET 0) e
   LEFT JOIN map_state m ON true`;
 
-/** The names of the map's own entries, by entry_type. */
-export const MAP_ENTRY_NAMES: Readonly<Record<string, string>> = { 9: 'root', 10: 'older keys', 13: 'start' };
-
 /** The keys of an entry, as base64url, with the log indexes that the map has for each. A missing key is left out. */
 export interface EntryKeys {
   readonly texts: string[];

@@ -389,179 +389,93 @@ migration WholeInterface1700000000002: applied
 migration Writers1700000000031: applied
 policy snapshots_read of snapshots: permissive r iss_app,iss_gateway,iss_worker using true
 policy snapshots_sealed of snapshots: permissive a iss_app,iss_gateway check envelope_hash=sha256convert_toenvelope,'UTF8'::name
-privileges of PUBLIC on archive_packs: none
-privileges of PUBLIC on archive_progress: none
-privileges of PUBLIC on attestation_lists: none
-privileges of PUBLIC on attestation_uses: none
-privileges of PUBLIC on attestations: none
-privileges of PUBLIC on audit_places: none
-privileges of PUBLIC on audit_records: none
-privileges of PUBLIC on changed_paths_since: none
-privileges of PUBLIC on claimed_types: none
-privileges of PUBLIC on credential_offers: none
-privileges of PUBLIC on credentials: none
-privileges of PUBLIC on deliveries: none
-privileges of PUBLIC on delivery_attempts: none
-privileges of PUBLIC on disclosures: none
-privileges of PUBLIC on erasures: none
-privileges of PUBLIC on evidence_waiting: none
-privileges of PUBLIC on grant_changes: none
-privileges of PUBLIC on granted_feeds: none
-privileges of PUBLIC on grants: none
-privileges of PUBLIC on idempotency_keys: none
-privileges of PUBLIC on issuing_keys: none
-privileges of PUBLIC on limit_overrides: none
-privileges of PUBLIC on log_backfill: none
-privileges of PUBLIC on log_checkpoints: none
-privileges of PUBLIC on log_copy: none
-privileges of PUBLIC on log_entries: none
-privileges of PUBLIC on log_feed: none
-privileges of PUBLIC on log_key_announcements: none
-privileges of PUBLIC on log_keys: none
-privileges of PUBLIC on log_policy: none
-privileges of PUBLIC on log_restarts: none
-privileges of PUBLIC on log_tiles: none
-privileges of PUBLIC on log_tree: none
-privileges of PUBLIC on log_waiting: none
-privileges of PUBLIC on map_buckets: none
-privileges of PUBLIC on map_counting: none
-privileges of PUBLIC on map_former: none
-privileges of PUBLIC on map_state: none
-privileges of PUBLIC on map_streams: none
-privileges of PUBLIC on map_tiles: none
-privileges of PUBLIC on memberships: none
-privileges of PUBLIC on migrations: none
-privileges of PUBLIC on outbox_events: none
-privileges of PUBLIC on outbox_waiting: none
-privileges of PUBLIC on owner_changes: none
-privileges of PUBLIC on pending_grants: none
-privileges of PUBLIC on presentation_requests: none
-privileges of PUBLIC on provenance_backfill: none
-privileges of PUBLIC on rate_limits: none
-privileges of PUBLIC on record_batches: none
-privileges of PUBLIC on records_backfill: none
-privileges of PUBLIC on records_waiting: none
-privileges of PUBLIC on refresh_requests: none
-privileges of PUBLIC on search_backfill: none
-privileges of PUBLIC on shared_feed: none
-privileges of PUBLIC on snapshot_provenance: none
-privileges of PUBLIC on snapshot_views: none
-privileges of PUBLIC on snapshots: none
-privileges of PUBLIC on status_list_waiting: none
-privileges of PUBLIC on status_lists: none
-privileges of PUBLIC on subject_evidence: none
-privileges of PUBLIC on subject_identifiers: none
-privileges of PUBLIC on subjects: none
-privileges of PUBLIC on tenant_blocks: none
-privileges of PUBLIC on tenant_feed: none
-privileges of PUBLIC on tenants: none
-privileges of PUBLIC on transfer_offers: none
-privileges of PUBLIC on trusted_issuers: none
-privileges of PUBLIC on updates: none
-privileges of PUBLIC on webhook_subscription_types: none
-privileges of PUBLIC on webhook_subscriptions: none
-privileges of iss_app on archive_packs: DELETE, INSERT (bytes, object_id), SELECT, UPDATE (changed_at, state)
-privileges of iss_app on archive_progress: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_worker on archive_packs: DELETE, INSERT (bytes, object_id), SELECT, UPDATE (changed_at, state)
+privileges of iss_app, iss_worker on archive_progress: INSERT, SELECT, UPDATE
 privileges of iss_app on attestation_lists: INSERT (due_at, issuer, tenant_id, uri), SELECT, UPDATE (asked_at, due_at, failures, issued_at, problem)
-privileges of iss_app on attestation_uses: SELECT
+privileges of iss_app, iss_gateway, iss_worker on attestation_uses: SELECT
 privileges of iss_app on attestations: INSERT, SELECT, UPDATE (status, status_at)
-privileges of iss_app on audit_places: none
-privileges of iss_app on audit_records: SELECT
-privileges of iss_app on changed_paths_since: none
-privileges of iss_app on claimed_types: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway, iss_worker on audit_places: none
+privileges of iss_app, iss_gateway, iss_worker on audit_records: SELECT
+privileges of iss_app, iss_gateway, iss_worker on changed_paths_since: none
+privileges of iss_app, iss_gateway on claimed_types: INSERT, SELECT, UPDATE
 privileges of iss_app on credential_offers: DELETE, INSERT, SELECT, UPDATE (taken_at, token_expires_at, token_hash, wrong_tx_codes)
-privileges of iss_app on credentials: INSERT, SELECT, UPDATE (invalid_reason, status, status_at)
-privileges of iss_app on deliveries: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_app on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_app on disclosures: INSERT, SELECT
-privileges of iss_app on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
-privileges of iss_app on evidence_waiting: DELETE, SELECT, UPDATE (revoked_at)
-privileges of iss_app on grant_changes: INSERT, SELECT
-privileges of iss_app on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
+privileges of iss_app, iss_gateway on credentials: INSERT, SELECT, UPDATE (invalid_reason, status, status_at)
+privileges of iss_app, iss_worker on deliveries: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app, iss_worker on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway on disclosures: INSERT, SELECT
+privileges of iss_app, iss_gateway on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
+privileges of iss_app, iss_worker on evidence_waiting: DELETE, SELECT, UPDATE (revoked_at)
+privileges of iss_app, iss_gateway on grant_changes: INSERT, SELECT
+privileges of iss_app, iss_worker on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
 privileges of iss_app on grants: INSERT, SELECT, UPDATE
-privileges of iss_app on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_app on issuing_keys: INSERT, SELECT, UPDATE (replaced_at, retired_at, sealed)
-privileges of iss_app on limit_overrides: SELECT
-privileges of iss_app on log_backfill: SELECT
-privileges of iss_app on log_checkpoints: DELETE, INSERT, SELECT
-privileges of iss_app on log_copy: SELECT, UPDATE
-privileges of iss_app on log_entries: INSERT, SELECT
-privileges of iss_app on log_feed: SELECT, UPDATE (granted_size, size)
-privileges of iss_app on log_key_announcements: SELECT
-privileges of iss_app on log_keys: INSERT, SELECT, UPDATE (until_at)
-privileges of iss_app on log_policy: DELETE, INSERT, SELECT, UPDATE (policy)
-privileges of iss_app on log_restarts: SELECT
-privileges of iss_app on log_tiles: INSERT, SELECT, UPDATE (hashes)
-privileges of iss_app on log_tree: SELECT, UPDATE (root, size)
-privileges of iss_app on log_waiting: DELETE, SELECT
-privileges of iss_app on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
-privileges of iss_app on map_counting: DELETE, INSERT, SELECT, UPDATE (counted_to)
-privileges of iss_app on map_former: DELETE, INSERT, SELECT
-privileges of iss_app on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root, root_size)
-privileges of iss_app on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
-privileges of iss_app on map_tiles: INSERT, SELECT, UPDATE (content)
-privileges of iss_app on memberships: INSERT, SELECT, UPDATE
-privileges of iss_app on migrations: SELECT
-privileges of iss_app on outbox_events: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_app on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
-privileges of iss_app on owner_changes: SELECT
-privileges of iss_app on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
+privileges of iss_app, iss_gateway on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway on issuing_keys: INSERT, SELECT, UPDATE (replaced_at, retired_at, sealed)
+privileges of iss_app, iss_gateway, iss_worker on limit_overrides: SELECT
+privileges of iss_app, iss_gateway, iss_worker on log_backfill: SELECT
+privileges of iss_app, iss_worker on log_checkpoints: DELETE, INSERT, SELECT
+privileges of iss_app, iss_worker on log_copy: SELECT, UPDATE
+privileges of iss_app, iss_worker on log_entries: INSERT, SELECT
+privileges of iss_app, iss_worker on log_feed: SELECT, UPDATE (granted_size, size)
+privileges of iss_app, iss_gateway, iss_worker on log_key_announcements: SELECT
+privileges of iss_app, iss_worker on log_keys: INSERT, SELECT, UPDATE (until_at)
+privileges of iss_app, iss_worker on log_policy: DELETE, INSERT, SELECT, UPDATE (policy)
+privileges of iss_app, iss_gateway, iss_worker on log_restarts: SELECT
+privileges of iss_app, iss_worker on log_tiles: INSERT, SELECT, UPDATE (hashes)
+privileges of iss_app, iss_worker on log_tree: SELECT, UPDATE (root, size)
+privileges of iss_app, iss_worker on log_waiting: DELETE, SELECT
+privileges of iss_app, iss_worker on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
+privileges of iss_app, iss_worker on map_counting: DELETE, INSERT, SELECT, UPDATE (counted_to)
+privileges of iss_app, iss_worker on map_former: DELETE, INSERT, SELECT
+privileges of iss_app, iss_worker on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root, root_size)
+privileges of iss_app, iss_worker on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
+privileges of iss_app, iss_worker on map_tiles: INSERT, SELECT, UPDATE (content)
+privileges of iss_app, iss_gateway on memberships: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway, iss_worker on migrations: SELECT
+privileges of iss_app, iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app, iss_worker on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
+privileges of iss_app, iss_gateway, iss_worker on owner_changes: SELECT
+privileges of iss_app, iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_app on presentation_requests: DELETE, INSERT, SELECT, UPDATE (attestation_id, problem, sealed, status, wrong_answers)
-privileges of iss_app on provenance_backfill: SELECT
-privileges of iss_app on rate_limits: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_app on record_batches: INSERT, SELECT
-privileges of iss_app on records_backfill: SELECT
-privileges of iss_app on records_waiting: DELETE, SELECT
-privileges of iss_app on refresh_requests: INSERT, SELECT, UPDATE
-privileges of iss_app on search_backfill: none
-privileges of iss_app on shared_feed: INSERT, SELECT
-privileges of iss_app on snapshot_provenance: INSERT, SELECT
-privileges of iss_app on snapshot_views: INSERT, SELECT
-privileges of iss_app on snapshots: INSERT, SELECT
-privileges of iss_app on status_list_waiting: DELETE, SELECT, UPDATE (marked_at)
+privileges of iss_app, iss_worker on provenance_backfill: SELECT
+privileges of iss_app, iss_gateway on rate_limits: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app, iss_worker on record_batches: INSERT, SELECT
+privileges of iss_app, iss_gateway, iss_worker on records_backfill: SELECT
+privileges of iss_app, iss_worker on records_waiting: DELETE, SELECT
+privileges of iss_app, iss_gateway on refresh_requests: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway, iss_worker on search_backfill: none
+privileges of iss_app, iss_worker on shared_feed: INSERT, SELECT
+privileges of iss_app, iss_gateway on snapshot_provenance: INSERT, SELECT
+privileges of iss_app, iss_gateway, iss_worker on snapshot_views: INSERT, SELECT
+privileges of iss_app, iss_gateway on snapshots: INSERT, SELECT
+privileges of iss_app, iss_worker on status_list_waiting: DELETE, SELECT, UPDATE (marked_at)
 privileges of iss_app on status_lists: INSERT, SELECT, UPDATE (due_at, signed_at, token, used)
-privileges of iss_app on subject_evidence: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_app on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
-privileges of iss_app on subjects: INSERT, SELECT, UPDATE (display_name, name, name_path)
-privileges of iss_app on tenant_blocks: DELETE, INSERT, SELECT
-privileges of iss_app on tenant_feed: INSERT, SELECT
-privileges of iss_app on tenants: INSERT, SELECT, UPDATE
-privileges of iss_app on transfer_offers: INSERT, SELECT, UPDATE
-privileges of iss_app on trusted_issuers: DELETE, INSERT, SELECT, UPDATE (keys, roots, updated_at, vcts)
-privileges of iss_app on updates: INSERT, SELECT, UPDATE
-privileges of iss_app on webhook_subscription_types: SELECT
-privileges of iss_app on webhook_subscriptions: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway on subject_evidence: DELETE, INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
+privileges of iss_app, iss_gateway on subjects: INSERT, SELECT, UPDATE (display_name, name, name_path)
+privileges of iss_app, iss_gateway on tenant_blocks: DELETE, INSERT, SELECT
+privileges of iss_app, iss_worker on tenant_feed: INSERT, SELECT
+privileges of iss_app, iss_gateway on tenants: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway on transfer_offers: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway on trusted_issuers: DELETE, INSERT, SELECT, UPDATE (keys, roots, updated_at, vcts)
+privileges of iss_app, iss_gateway on updates: INSERT, SELECT, UPDATE
+privileges of iss_app, iss_gateway, iss_worker on webhook_subscription_types: SELECT
+privileges of iss_app, iss_gateway on webhook_subscriptions: INSERT, SELECT, UPDATE
 privileges of iss_gateway on archive_packs: SELECT
 privileges of iss_gateway on archive_progress: none
 privileges of iss_gateway on attestation_lists: INSERT (due_at, issuer, tenant_id, uri), SELECT, UPDATE (due_at)
-privileges of iss_gateway on attestation_uses: SELECT
 privileges of iss_gateway on attestations: INSERT, SELECT
-privileges of iss_gateway on audit_places: none
-privileges of iss_gateway on audit_records: SELECT
-privileges of iss_gateway on changed_paths_since: none
-privileges of iss_gateway on claimed_types: INSERT, SELECT, UPDATE
 privileges of iss_gateway on credential_offers: INSERT, SELECT, UPDATE (taken_at, token_expires_at, token_hash, wrong_tx_codes)
-privileges of iss_gateway on credentials: INSERT, SELECT, UPDATE (invalid_reason, status, status_at)
 privileges of iss_gateway on deliveries: INSERT, SELECT, UPDATE
 privileges of iss_gateway on delivery_attempts: SELECT
-privileges of iss_gateway on disclosures: INSERT, SELECT
-privileges of iss_gateway on erasures: INSERT (public_id, reason, reference, requested_by, subject_key, tenant_id, versions), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by, reason, status)
 privileges of iss_gateway on evidence_waiting: SELECT
-privileges of iss_gateway on grant_changes: INSERT, SELECT
 privileges of iss_gateway on granted_feeds: SELECT
 privileges of iss_gateway on grants: INSERT, SELECT, UPDATE (accepted_at, expires_at, is_feed_due, paths, purpose, revoked_at, scopes, starts_at)
-privileges of iss_gateway on idempotency_keys: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_gateway on issuing_keys: INSERT, SELECT, UPDATE (replaced_at, retired_at, sealed)
-privileges of iss_gateway on limit_overrides: SELECT
-privileges of iss_gateway on log_backfill: SELECT
 privileges of iss_gateway on log_checkpoints: SELECT
 privileges of iss_gateway on log_copy: none
 privileges of iss_gateway on log_entries: SELECT
 privileges of iss_gateway on log_feed: SELECT
-privileges of iss_gateway on log_key_announcements: SELECT
 privileges of iss_gateway on log_keys: SELECT
 privileges of iss_gateway on log_policy: SELECT
-privileges of iss_gateway on log_restarts: SELECT
 privileges of iss_gateway on log_tiles: SELECT
 privileges of iss_gateway on log_tree: SELECT
 privileges of iss_gateway on log_waiting: SELECT
@@ -571,107 +485,43 @@ privileges of iss_gateway on map_former: SELECT
 privileges of iss_gateway on map_state: SELECT
 privileges of iss_gateway on map_streams: SELECT
 privileges of iss_gateway on map_tiles: SELECT
-privileges of iss_gateway on memberships: INSERT, SELECT, UPDATE
-privileges of iss_gateway on migrations: SELECT
 privileges of iss_gateway on outbox_events: INSERT, SELECT
 privileges of iss_gateway on outbox_waiting: SELECT
-privileges of iss_gateway on owner_changes: SELECT
-privileges of iss_gateway on pending_grants: INSERT (expires_at, grant_id, grantee_tenant_id, grantor_tenant_id, paths, purpose, requested_by, scopes, starts_at), SELECT, UPDATE (cancelled_at, cancelled_by, confirmed_at, confirmed_by)
 privileges of iss_gateway on presentation_requests: INSERT, SELECT, UPDATE (attestation_id, problem, sealed, status, wrong_answers)
 privileges of iss_gateway on provenance_backfill: none
-privileges of iss_gateway on rate_limits: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_gateway on record_batches: SELECT
-privileges of iss_gateway on records_backfill: SELECT
 privileges of iss_gateway on records_waiting: SELECT
-privileges of iss_gateway on refresh_requests: INSERT, SELECT, UPDATE
-privileges of iss_gateway on search_backfill: none
 privileges of iss_gateway on shared_feed: SELECT
-privileges of iss_gateway on snapshot_provenance: INSERT, SELECT
-privileges of iss_gateway on snapshot_views: INSERT, SELECT
-privileges of iss_gateway on snapshots: INSERT, SELECT
 privileges of iss_gateway on status_list_waiting: SELECT
 privileges of iss_gateway on status_lists: INSERT, SELECT, UPDATE (due_at, used)
-privileges of iss_gateway on subject_evidence: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_gateway on subject_identifiers: DELETE, INSERT, SELECT, UPDATE (path, value)
-privileges of iss_gateway on subjects: INSERT, SELECT, UPDATE (display_name, name, name_path)
-privileges of iss_gateway on tenant_blocks: DELETE, INSERT, SELECT
 privileges of iss_gateway on tenant_feed: SELECT
-privileges of iss_gateway on tenants: INSERT, SELECT, UPDATE
-privileges of iss_gateway on transfer_offers: INSERT, SELECT, UPDATE
-privileges of iss_gateway on trusted_issuers: DELETE, INSERT, SELECT, UPDATE (keys, roots, updated_at, vcts)
-privileges of iss_gateway on updates: INSERT, SELECT, UPDATE
-privileges of iss_gateway on webhook_subscription_types: SELECT
-privileges of iss_gateway on webhook_subscriptions: INSERT, SELECT, UPDATE
-privileges of iss_worker on archive_packs: DELETE, INSERT (bytes, object_id), SELECT, UPDATE (changed_at, state)
-privileges of iss_worker on archive_progress: INSERT, SELECT, UPDATE
 privileges of iss_worker on attestation_lists: SELECT, UPDATE (asked_at, due_at, failures, issued_at, problem)
-privileges of iss_worker on attestation_uses: SELECT
 privileges of iss_worker on attestations: SELECT, UPDATE (status, status_at)
-privileges of iss_worker on audit_places: none
-privileges of iss_worker on audit_records: SELECT
-privileges of iss_worker on changed_paths_since: none
 privileges of iss_worker on claimed_types: SELECT
 privileges of iss_worker on credential_offers: DELETE, SELECT, UPDATE (taken_at)
 privileges of iss_worker on credentials: SELECT
-privileges of iss_worker on deliveries: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_worker on delivery_attempts: DELETE, INSERT, SELECT, UPDATE
 privileges of iss_worker on disclosures: SELECT
 privileges of iss_worker on erasures: SELECT
-privileges of iss_worker on evidence_waiting: DELETE, SELECT, UPDATE (revoked_at)
 privileges of iss_worker on grant_changes: SELECT
-privileges of iss_worker on granted_feeds: INSERT, SELECT, UPDATE (next_index, turn, until_index)
 privileges of iss_worker on grants: SELECT, UPDATE (expired_told_for, expiring_told_for, is_feed_due, started_told_for)
 privileges of iss_worker on idempotency_keys: DELETE, SELECT, UPDATE (started_at)
 privileges of iss_worker on issuing_keys: SELECT
-privileges of iss_worker on limit_overrides: SELECT
-privileges of iss_worker on log_backfill: SELECT
-privileges of iss_worker on log_checkpoints: DELETE, INSERT, SELECT
-privileges of iss_worker on log_copy: SELECT, UPDATE
-privileges of iss_worker on log_entries: INSERT, SELECT
-privileges of iss_worker on log_feed: SELECT, UPDATE (granted_size, size)
-privileges of iss_worker on log_key_announcements: SELECT
-privileges of iss_worker on log_keys: INSERT, SELECT, UPDATE (until_at)
-privileges of iss_worker on log_policy: DELETE, INSERT, SELECT, UPDATE (policy)
-privileges of iss_worker on log_restarts: SELECT
-privileges of iss_worker on log_tiles: INSERT, SELECT, UPDATE (hashes)
-privileges of iss_worker on log_tree: SELECT, UPDATE (root, size)
-privileges of iss_worker on log_waiting: DELETE, SELECT
-privileges of iss_worker on map_buckets: DELETE, INSERT, SELECT, UPDATE (content)
-privileges of iss_worker on map_counting: DELETE, INSERT, SELECT, UPDATE (counted_to)
-privileges of iss_worker on map_former: DELETE, INSERT, SELECT
-privileges of iss_worker on map_state: INSERT, SELECT, UPDATE (backfilled_to, key_count, root, root_size)
-privileges of iss_worker on map_streams: INSERT, SELECT, UPDATE (backfilled, last)
-privileges of iss_worker on map_tiles: INSERT, SELECT, UPDATE (content)
 privileges of iss_worker on memberships: SELECT
-privileges of iss_worker on migrations: SELECT
-privileges of iss_worker on outbox_events: DELETE, INSERT, SELECT, UPDATE
-privileges of iss_worker on outbox_waiting: DELETE, SELECT, UPDATE (waiting_id)
-privileges of iss_worker on owner_changes: SELECT
 privileges of iss_worker on pending_grants: SELECT
 privileges of iss_worker on presentation_requests: DELETE, SELECT, UPDATE (status)
-privileges of iss_worker on provenance_backfill: SELECT
 privileges of iss_worker on rate_limits: DELETE, SELECT, UPDATE (window_start)
-privileges of iss_worker on record_batches: INSERT, SELECT
-privileges of iss_worker on records_backfill: SELECT
-privileges of iss_worker on records_waiting: DELETE, SELECT
 privileges of iss_worker on refresh_requests: INSERT, SELECT, UPDATE (closed_at, next_at, next_request_id, overdue_told_at, series_end_reason, status)
-privileges of iss_worker on search_backfill: none
-privileges of iss_worker on shared_feed: INSERT, SELECT
 privileges of iss_worker on snapshot_provenance: SELECT
-privileges of iss_worker on snapshot_views: INSERT, SELECT
 privileges of iss_worker on snapshots: SELECT
-privileges of iss_worker on status_list_waiting: DELETE, SELECT, UPDATE (marked_at)
 privileges of iss_worker on status_lists: SELECT, UPDATE (due_at, signed_at, token)
 privileges of iss_worker on subject_evidence: SELECT
 privileges of iss_worker on subject_identifiers: none
 privileges of iss_worker on subjects: SELECT
 privileges of iss_worker on tenant_blocks: none
-privileges of iss_worker on tenant_feed: INSERT, SELECT
 privileges of iss_worker on tenants: SELECT
 privileges of iss_worker on transfer_offers: SELECT
 privileges of iss_worker on trusted_issuers: SELECT
 privileges of iss_worker on updates: SELECT
-privileges of iss_worker on webhook_subscription_types: SELECT
 privileges of iss_worker on webhook_subscriptions: SELECT, UPDATE
 role iss_app: exists
 role iss_gateway: exists

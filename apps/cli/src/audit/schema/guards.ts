@@ -80,13 +80,26 @@ const BEYOND: readonly { kind: string; is: 'wrong' | 'notable' }[] = [
 ];
 
 const MIGRATION = 'migration ';
-const GUARDS = new Map(
+const PRIVILEGES = /^privileges of (.+) on (\w+)$/;
+
+/**
+ * The expected guards by name, in its order. The file names roles with equal privileges on a table together, and leaves out that all roles have
+ * none.
+ */
+export const GUARDS: ReadonlyMap<string, string> = new Map(
   EXPECTED_GUARDS.trim()
     .split('\n')
-    .map((line): [string, string] => {
+    .flatMap((line): [string, string][] => {
       const end = line.indexOf(': ');
-      return [line.slice(0, end), line.slice(end + 2)];
-    }),
+      const [name, definition] = [line.slice(0, end), line.slice(end + 2)];
+      const [, roles, table] = PRIVILEGES.exec(name) ?? [];
+      if (roles === undefined) return [[name, definition]];
+      const named = roles
+        .split(', ')
+        .map((role): [string, string] => [`privileges of ${role} on ${table}`, definition]);
+      return [[`privileges of PUBLIC on ${table}`, 'none'], ...named];
+    })
+    .sort(([one], [other]) => (one < other ? -1 : 1)),
 );
 
 /** Checks that the guards of the schema match the migrations of this release. */

@@ -1,7 +1,6 @@
 import type { api } from '@identity-state/client';
 import { CREDENTIAL_FORMATS, CREDENTIAL_PROFILES, type CredentialProfile, isJsonObject, parseJson } from '@iss/domain';
-import { UsageError } from '../../command';
-import { wholeNumber } from '../../define';
+import { UsageError, wholeNumber } from '../../command';
 import { readWhole } from '../../files';
 import type { Caller } from '../../service/caller';
 import { defineCall, defineList, listing } from '../../service/define';

@@ -1,6 +1,6 @@
 import { withSecretFiles } from '@iss/platform';
-import { Failure } from '../../command';
-import { defineCommand, wholeNumber } from '../../define';
+import { Failure, wholeNumber } from '../../command';
+import { defineCommand } from '../../define';
 import { diagnosis } from '../../doctor/diagnosis';
 import { JSON_OPTION, showOne } from '../../output';
 

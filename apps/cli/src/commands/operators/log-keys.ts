@@ -1,7 +1,7 @@
 import { asOwner, LogKeyStore, LogRestartStore } from '@iss/persistence';
 import { parseNote, parseVerifierKey, TlogError, type VerifierKey } from '@iss/tlog';
-import { Failure, UsageError } from '../../command';
-import { defineCommand, wholeNumber } from '../../define';
+import { Failure, UsageError, wholeNumber } from '../../command';
+import { defineCommand } from '../../define';
 import { DATABASE_OPTION, logKeyOf, nameOf } from '../../doctor/log-keys';
 import { visible } from '../../visible';
 

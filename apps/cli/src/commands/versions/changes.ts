@@ -1,5 +1,6 @@
+import { wholeNumber } from '../../command';
 import { type Change, momentOfChange } from '@identity-state/client';
-import { defineCommand, wholeNumber } from '../../define';
+import { defineCommand } from '../../define';
 import { JSON_OPTION, MAX_LIMIT, type Style, styleOf } from '../../output';
 import { asCaller, CALLER_OPTIONS } from '../../service/caller';
 import { CHANGE_TYPES, changeText } from '../../service/change-text';

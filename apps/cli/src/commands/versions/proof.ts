@@ -1,6 +1,6 @@
 import { fillPath } from '@identity-state/client';
-import { Failure, UsageError } from '../../command';
-import { defineCommand, wholeNumber } from '../../define';
+import { Failure, UsageError, wholeNumber } from '../../command';
+import { defineCommand } from '../../define';
 import { asCaller, CALLER_OPTIONS, type Caller, POLICY_OPTION } from '../../service/caller';
 import { type SubjectName, VERSIONED_SUBJECT } from '../../service/subject-name';
 

@@ -6,7 +6,7 @@ import { apiCall } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { SubjectLink } from '../../entities/subject.tsx';
+import { subjectLinkColumn } from '../../entities/subject.tsx';
 import { ChoiceFilter, Filters, keyIn, useFilters } from '../../forms/filters.tsx';
 import { List, ListPage } from '../../forms/list-page.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -44,7 +44,7 @@ export function ProposalsView() {
       filters={<StatusFilter />}
       caption={TEXT.caption}
       keyOf={({ update_id: id }) => id}
-      columns={[whatColumn(tenantId), subjectColumn(tenantId), ...COLUMNS]}
+      columns={[whatColumn(tenantId), subjectLinkColumn(TEXT.subject, tenantId), ...COLUMNS]}
       empty={{ title: TEXT.none, text: TEXT.noneText, children: toSubjects }}
     />
   );
@@ -114,16 +114,6 @@ function whatColumn(tenantId: string): Column<api.Update> {
         </Link>
       );
     },
-  };
-}
-
-function subjectColumn(tenantId: string): Column<api.Update> {
-  return {
-    title: TEXT.subject,
-    value: ({ subject_id: id }) => id,
-    cell: ({ subject_type: type, subject_id: id, name }) => (
-      <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} />
-    ),
   };
 }
 

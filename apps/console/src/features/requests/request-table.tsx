@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
 import type { ApiCall, Page } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { SubjectLink } from '../../entities/subject.tsx';
+import { subjectLinkColumn } from '../../entities/subject.tsx';
 import { List } from '../../forms/list-page.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { Badge, type Tone } from '../../ui/page.tsx';
@@ -42,14 +42,7 @@ export function RequestTable({ tenantId, isOwner, withSubject, empty, ...list }:
   const may = useMay(tenantId);
   const mayPropose = isOwner && may('POST /v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/updates');
   const isPending = ({ status }: Request): boolean => status === 'pending';
-  const subject: Column<Request> = {
-    title: TEXT.subject,
-    isHeader: true,
-    value: ({ subject_id: id }) => id,
-    cell: ({ subject_type: type, subject_id: id, name }) => (
-      <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} view="/requests" />
-    ),
-  };
+  const subject = { ...subjectLinkColumn(TEXT.subject, tenantId, '/requests'), isHeader: true };
   const requester: Column<Request> = {
     title: TEXT.asks,
     isHeader: !withSubject,

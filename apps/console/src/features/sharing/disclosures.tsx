@@ -5,9 +5,8 @@ import { GRANT, subjectColumn } from '../../entities/grant.tsx';
 import { whoColumn } from '../../entities/principal.tsx';
 import { PeriodFilter, TextFilter } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { Hash } from '../../ui/copy.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
-import { type Column, orQuiet } from '../../ui/table/table.tsx';
+import { type Column, hashColumn, orQuiet } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { TEXT } from './words.ts';
 
@@ -117,10 +116,6 @@ function columnsOf(readerId: string | null): Column<Disclosure>[] {
     },
     orQuiet(TEXT.parts.shown, ({ paths }: Disclosure) => paths?.join(', '), GRANT.everything),
     { title: TEXT.via, value: ({ via }) => TEXT.vias[via] },
-    {
-      title: TEXT.request,
-      value: ({ request_id: id }) => id,
-      cell: ({ request_id: id }) => <Hash value={id} length={8} />,
-    },
+    hashColumn(TEXT.request, ({ request_id: id }) => id, 8),
   ];
 }

@@ -4,13 +4,8 @@ import { ApiError } from '@identity-state/client';
 import { SUBJECT_VIEW, type SubjectAddress, useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { useForgetErased } from '../../entities/erased.ts';
-import {
-  type Scope,
-  type SubjectAccess,
-  useLostScopes,
-  useSubjectAccess,
-  useSubjectHead,
-} from '../../entities/subject-access.ts';
+import type { Scope } from '../../entities/scope-names.ts';
+import { type SubjectAccess, useLostScopes, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { SUBJECT as WORDS, useSubjectName } from '../../entities/subject.tsx';
 import { TEXT } from '../../shell/words.ts';
 import { buttonClass } from '../../ui/button.tsx';

@@ -5,8 +5,7 @@ import { isPrincipal } from '../../entities/principal-name.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { ChoiceFilter, keyIn, PeriodFilter, TextFilter, useFilters } from '../../forms/filters.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { Hash } from '../../ui/copy.tsx';
-import type { Column } from '../../ui/table/table.tsx';
+import { type Column, hashColumn } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { ACTIONS, TEXT } from './words.ts';
 import styles from './styles.module.css';
@@ -60,11 +59,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditRecord>[] = [
     value: ({ details }) => JSON.stringify(details),
     cell: ({ details }) => <Members of={details} render={changeOf} />,
   },
-  {
-    title: WORDS.request,
-    value: ({ request_id: id }) => id,
-    cell: ({ request_id: id }) => id !== null && <Hash value={id} length={8} />,
-  },
+  hashColumn(WORDS.request, ({ request_id: id }) => id, 8),
 ];
 
 function Members<T>({ of, render }: { of: Readonly<Record<string, T>>; render: (value: T) => ReactNode }) {

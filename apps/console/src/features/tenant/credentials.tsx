@@ -4,9 +4,8 @@ import { apiCall, tenantPath } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
-import { Hash } from '../../ui/copy.tsx';
 import type { Tone } from '../../ui/page.tsx';
-import { badgeColumn, orQuiet } from '../../ui/table/table.tsx';
+import { badgeColumn, hashColumn, orQuiet } from '../../ui/table/table.tsx';
 import { TEXT } from './words.ts';
 
 type Credential = api.Credential;
@@ -36,12 +35,7 @@ export function Credentials({ tenantId }: { tenantId: string }) {
       keyOf={({ credential_id: id }) => id}
       empty={{ title: WORDS.empty, text: WORDS.emptyText }}
       columns={[
-        {
-          title: WORDS.id,
-          isHeader: true,
-          value: ({ credential_id: id }) => id,
-          cell: ({ credential_id: id }) => <Hash value={id} />,
-        },
+        { ...hashColumn(WORDS.id, (one: Credential) => one.credential_id), isHeader: true },
         {
           title: WORDS.subject,
           value: ({ subject: { subject_id: id }, snapshot_version: version }) => `${id} ${version}`,
@@ -94,12 +88,7 @@ export function Attestations({ tenantId }: { tenantId: string }) {
       keyOf={({ attestation_id: id }) => id}
       empty={{ title: WORDS.empty, text: WORDS.emptyText }}
       columns={[
-        {
-          title: WORDS.id,
-          isHeader: true,
-          value: ({ attestation_id: id }) => id,
-          cell: ({ attestation_id: id }) => <Hash value={id} />,
-        },
+        { ...hashColumn(WORDS.id, (one: Attestation) => one.attestation_id), isHeader: true },
         { title: WORDS.issuer, value: ({ issuer }) => issuer },
         { title: WORDS.type, value: ({ vct }) => vct },
         badgeColumn(WORDS.status, (one: Attestation) => one.status, RECEIVED_TONES, WORDS.statuses),

@@ -4,7 +4,7 @@ import { apiCall, tenantPath } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
 import { whoColumn } from '../../entities/principal.tsx';
-import { SubjectLink } from '../../entities/subject.tsx';
+import { subjectLinkColumn } from '../../entities/subject.tsx';
 import { ListSection } from '../../forms/list-page.tsx';
 import type { RowAction } from '../../forms/row-actions.tsx';
 import type { Tone } from '../../ui/page.tsx';
@@ -44,14 +44,7 @@ export function Erasures({ tenantId }: { tenantId: string }) {
       keyOf={({ erasure_id: id }) => id}
       empty={{ title: WORDS.empty, text }}
       columns={[
-        {
-          title: WORDS.subject,
-          isHeader: true,
-          value: ({ subject_id: id }) => id,
-          cell: ({ subject_type: type, subject_id: id }) => (
-            <SubjectLink tenantId={tenantId} type={type} id={id} version={null} />
-          ),
-        },
+        { ...subjectLinkColumn(WORDS.subject, tenantId), isHeader: true },
         { title: WORDS.asked, at: ({ requested_at: at }) => at },
         whoColumn(WORDS.by, (erasure: Erasure) => erasure.requested_by),
         { title: WORDS.versions, cell: ({ versions }) => versions.join(', ') },

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { TEXT } from '../../text/ui.ts';
 import { Button } from '../button.tsx';
+import { Hash } from '../copy.tsx';
 import { download } from '../download.ts';
 import { Badge, type Tone } from '../page.tsx';
 import { once } from '../once.ts';
@@ -35,6 +36,15 @@ export function badgeColumn<T, Status extends string>(
     value: (item) => words[statusOf(item)],
     cell: (item) => <Badge tone={tones[statusOf(item)]}>{words[statusOf(item)]}</Badge>,
   };
+}
+
+/** Returns a column of hashes or ids, of which it shows the beginning. */
+export function hashColumn<T>(title: string, valueOf: (item: T) => string | null, length = 12): Column<T> {
+  const cell = (item: T): React.ReactNode => {
+    const value = valueOf(item);
+    return value !== null && <Hash value={value} length={length} />;
+  };
+  return { title, value: valueOf, cell };
 }
 
 /** Returns a column of texts or numbers, with quiet words for an item that has none. */

@@ -7,7 +7,7 @@ import styles from '../ui.module.css';
 import { ariaSortOf, type Column, Foot, Heading, shownCell, useSorted } from './sortable.tsx';
 import { useToEnd } from './to-end.ts';
 
-export { badgeColumn, type Column, orQuiet } from './sortable.tsx';
+export { badgeColumn, type Column, hashColumn, orQuiet } from './sortable.tsx';
 
 const ROWS = 50;
 

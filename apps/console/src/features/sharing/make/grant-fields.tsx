@@ -1,5 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
-import { GRANT, type Scope, SCOPE_NAMES, SCOPES } from '../../../entities/grant.tsx';
+import { GRANT, SCOPE_TEXTS } from '../../../entities/grant.tsx';
+import { type Scope, SCOPE_TITLES, SCOPES } from '../../../entities/scope-names.ts';
 import { localOf, MomentField } from '../../../forms/form.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { TEXT } from '../words.ts';
@@ -43,17 +44,17 @@ interface ScopeFieldsProps {
 /** Chooses the scopes of a grant. */
 export function ScopeFields({ value, onChange }: ScopeFieldsProps) {
   const toggle = (scope: Scope): void =>
-    onChange(SCOPE_NAMES.filter((one) => (one === scope ? !value.includes(one) : value.includes(one))));
+    onChange(SCOPES.filter((one) => (one === scope ? !value.includes(one) : value.includes(one))));
   return (
     <fieldset className={styles.fieldset}>
       <legend>{TEXT.make.scopes}</legend>
-      {SCOPE_NAMES.map((scope) => (
+      {SCOPES.map((scope) => (
         <label key={scope} className={styles.choice}>
           <input type="checkbox" checked={value.includes(scope)} onChange={() => toggle(scope)} />
           <span>
-            {SCOPES[scope].name} <code className={ui.quiet}>{scope}</code>
+            {SCOPE_TITLES[scope]} <code className={ui.quiet}>{scope}</code>
           </span>
-          <span className={ui.quiet}>{SCOPES[scope].lets}</span>
+          <span className={ui.quiet}>{SCOPE_TEXTS[scope]}</span>
         </label>
       ))}
     </fieldset>

@@ -1,5 +1,5 @@
 import type { api, SubjectType } from '@identity-state/client';
-import { type Scope, SCOPE_NAMES } from '../../../entities/grant.tsx';
+import { type Scope, SCOPES } from '../../../entities/scope-names.ts';
 import { instantOf, isPast, patchOf } from '../../../forms/form.tsx';
 import { TEXT } from '../words.ts';
 import { faultOfPaths, pathsOf } from './parts.ts';
@@ -31,7 +31,7 @@ export interface GrantValues extends TermValues {
 
 /** Returns the terms as members of a body. Null for one that is not set. */
 export const termsOf = ({ scopes, isPart, paths, start, until, purpose }: TermValues) => ({
-  scopes: SCOPE_NAMES.filter((scope) => scopes.includes(scope)),
+  scopes: SCOPES.filter((scope) => scopes.includes(scope)),
   paths: isPart ? pathsOf(paths) : null,
   starts_at: instantOf(start),
   expires_at: instantOf(until),

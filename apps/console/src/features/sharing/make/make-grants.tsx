@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
 import { type ApiCall, apiCall, tenantPath, useAction } from '../../../app/api.ts';
-import { SCOPES } from '../../../entities/grant.tsx';
+import { SCOPE_TEXTS } from '../../../entities/grant.tsx';
 import { useKnownTenants } from '../../../entities/known-tenants.ts';
 import { FormDialog, useForm } from '../../../forms/form.tsx';
 import { Select, TextArea, TextField } from '../../../ui/field.tsx';
@@ -106,7 +106,7 @@ export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
       <TextField label={WORDS.purpose} hint={WORDS.purposeHint} maxLength={500} {...form.text('purpose')} />
       <p className={ui.quiet} role="status">
         {bodies.length > MOST ? WORDS.tooMany(MOST) : (isPart && pathsFault) || WORDS.willMake(bodies.length)}{' '}
-        {bodies.length > 0 && scopes.map((scope) => SCOPES[scope].lets).join(' ')}
+        {bodies.length > 0 && scopes.map((scope) => SCOPE_TEXTS[scope]).join(' ')}
       </p>
     </FormDialog>
   );
