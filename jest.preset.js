@@ -21,7 +21,8 @@ const esmOnly = [
 const FULL = process.env.ISS_TEST_ALL === 'true' ? ['**/*.full-spec.ts'] : [];
 
 module.exports = {
-  testEnvironment: 'node',
+  testEnvironment: `${__dirname}/tools/testing/shared-environment.cjs`,
+  runtime: `${__dirname}/tools/testing/shared-runtime.cjs`,
   testEnvironmentOptions: { customExportConditions: ['iss-source', 'node', 'node-addons'] },
   testMatch: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', ...FULL],
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],

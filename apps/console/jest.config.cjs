@@ -25,6 +25,9 @@ const BROWSER =
 /** Unit tests, and pages in jsdom against the examples of openapi.json: they need no browser and no service. */
 module.exports = {
   ...preset,
+  // Each suite gets its own page.
+  testEnvironment: 'node',
+  runtime: 'jest-runtime',
   displayName: 'console',
   rootDir: __dirname,
   testMatch: ['**/src/**/*.spec.ts'],

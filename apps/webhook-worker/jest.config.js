@@ -2,7 +2,6 @@ module.exports = {
   preset: '../../jest.preset.js',
   displayName: 'webhook-worker',
   rootDir: __dirname,
-  testEnvironment: '../../tools/testing/product-environment.cjs',
   globalSetup: '../../tools/testing/global-setup.ts',
   globalTeardown: '../../tools/testing/global-teardown.ts',
 };

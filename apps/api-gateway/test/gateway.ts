@@ -6,12 +6,14 @@ import type { Method } from '../../../tools/testing/conformance';
 import type * as gatewayHost from '../../../tools/testing/gateway-host';
 
 declare global {
-  /** Set by `tools/testing/product-environment.cjs`. */
+  /** Set by `tools/testing/shared-environment.cjs`. */
   var productHost: () => Promise<typeof gatewayHost>;
 }
 
 /** For tests that change a text in the database, while all texts are in the archive (`ISS_TEST_ARCHIVE=all`). */
-export const itInDatabase = ARCHIVES_EVERYTHING ? it.skip : it;
+export function itInDatabase(name: string, test: () => Promise<void>): void {
+  (ARCHIVES_EVERYTHING ? it.skip : it)(name, test);
+}
 
 /** The callers in the tests. None of them is a member of a tenant at first. */
 export const USERS = ['alice', 'bob', 'reader', 'proposer', 'editor', 'admin', 'zoe', 'stranger', 'o1', 'o2'] as const;

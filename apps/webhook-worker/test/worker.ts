@@ -1,7 +1,7 @@
 import type * as host from '../../../tools/testing/worker-host';
 
 declare global {
-  /** Set by `tools/testing/product-environment.cjs`. */
+  /** Set by `tools/testing/shared-environment.cjs`. */
   var workerHost: () => Promise<typeof host>;
 }
 

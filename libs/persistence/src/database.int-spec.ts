@@ -11,7 +11,7 @@ import { type NoParameters, statement } from './sql/statement';
 import { openWorld, type World } from './testing/world';
 
 const WHO = statement<NoParameters, { who: string }>(
-  'who',
+  'spec_who',
   'SELECT current_user AS who FROM tenants RIGHT JOIN (SELECT 1) one ON true',
 );
 

@@ -1,12 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
+import { createContext, runInContext } from 'node:vm';
 import { makeStringsFast } from './fast-strings';
 
 test('after a class that extends String the prototype of strings is fast again', () => {
   setFlagsFromString('--allow-natives-syntax');
-  const isFast: () => unknown = new Function('return %HasFastProperties(String.prototype)') as () => unknown;
-  class Extended extends String {}
-  expect(new Extended('text').length).toBe(4);
+  // Another suite may have extended String in this process, and only the first class makes the prototype slow.
+  const realm = createContext();
+  const isFast = (): unknown => runInContext('%HasFastProperties(String.prototype)', realm);
+  expect(runInContext('new (class extends String {})("text").length', realm)).toBe(4);
   expect(isFast()).toBe(false);
-  makeStringsFast();
+  runInContext(`(${String(makeStringsFast)})()`, realm);
   expect(isFast()).toBe(true);
 });

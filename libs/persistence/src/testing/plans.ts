@@ -14,12 +14,16 @@ export const isOwners = (name: string): boolean =>
 
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i;
 
-/** Returns every statement that has a plan, with its text. */
-export function explainable(): [name: string, text: string][] {
+/** Returns the statements of the product. Suites declare others, whose names begin with `spec_` or `test_`. */
+export function productStatements(): [name: string, text: string][] {
   return [...declaredStatements()].flatMap(([name, { text }]): [string, string][] =>
-    EXPLAINED.test(text) ? [[name, text]] : [],
+    /^(spec|test)_/.test(name) ? [] : [[name, text]],
   );
 }
+
+/** Returns every statement of the product that has a plan, with its text. */
+export const explainable = (): [name: string, text: string][] =>
+  productStatements().filter(([, text]) => EXPLAINED.test(text));
 
 export interface PlanNode {
   Alias?: string;

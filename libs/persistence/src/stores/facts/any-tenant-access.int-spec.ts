@@ -50,7 +50,7 @@ const ADD_GRANTS = statement<{
   revoked: boolean[];
   expires: (string | null)[];
 }>(
-  'spec_add_grants',
+  'spec_add_direct_grants',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at, expires_at)
 SELECT gen_random_uuid(), s.owner_tenant_id, g.tenant_id, CASE WHEN g.is_to_all THEN 0 ELSE s.subject_key END,
        g.scopes::text[], CASE WHEN g.is_revoked THEN now() END, g.expires_at::timestamptz

@@ -1,0 +1,51 @@
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+/** Globals in which Jest keeps the state of a suite. */
+const OF_JEST = /jest|EVENT_HANDLERS/i;
+
+/** There is one environment per worker, since the kept modules use it. */
+let kept;
+
+/**
+ * Runs suites in the context of the worker instead of a sandbox: a sandbox looks up each global through a proxy. Restores the
+ * process after each suite. Decision 0037 has the reason.
+ */
+module.exports = class SharedEnvironment {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimers = null;
+  outside = { console: globalThis.console, exit: process.exit };
+
+  constructor({ projectConfig }) {
+    if (kept !== undefined) return kept;
+    kept = this;
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+    this.conditions = projectConfig.testEnvironmentOptions.customExportConditions;
+    // The product and its servers run without Jest's transformation, as in production.
+    globalThis.productHost = () => import('./gateway-host.ts');
+    globalThis.workerHost = () => import('./worker-host.ts');
+  }
+
+  async setup() {
+    this.variables = { ...process.env };
+  }
+
+  async teardown() {
+    this.fakeTimersModern.useRealTimers();
+    for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
+    Object.assign(process.env, this.variables);
+    process.exit = this.outside.exit;
+    globalThis.console = this.outside.console;
+    for (const key of Reflect.ownKeys(globalThis))
+      if (OF_JEST.test(String(key))) Reflect.deleteProperty(globalThis, key);
+  }
+
+  exportConditions() {
+    return this.conditions;
+  }
+
+  getVmContext() {
+    return globalThis;
+  }
+};
