@@ -16,7 +16,8 @@ export class MemoryStore implements ObjectStore {
     await this.before('read', name);
     const bytes = this.objects.get(name);
     if (bytes === undefined) throw new ObjectMissing(name);
-    return bytes.subarray(offset, offset + length);
+    // A copy, because a test may damage or mend the object later.
+    return Buffer.from(bytes.subarray(offset, offset + length));
   }
 
   async remove(name: string): Promise<void> {
