@@ -353,6 +353,18 @@ it('replaces keys: the former key verifies what it signed, and signs nothing mor
   expect(rows).toEqual([{ kid: second.kid }]);
 });
 
+it('publishes a key without credentials for another day, because status lists that it signed are cached', async () => {
+  const { body: unused } = await post(KEYS).expect(201);
+  await post(KEYS).expect(201);
+  const published = async () => (await jwks()).jwks.keys.map(({ kid }: { kid: string }) => kid);
+  expect(await published()).toContain(unused.kid);
+  await world.superuser.query('SET session_replication_role = replica');
+  const age = `UPDATE issuing_keys SET replaced_at = now() - interval '25 hours' WHERE kid = $1`;
+  await world.superuser.query(age, [unused.kid]);
+  await world.superuser.query('RESET session_replication_role');
+  expect(await published()).not.toContain(unused.kid);
+});
+
 it('retires a key: its credentials are invalid, and it is not published', async () => {
   const { body } = await issue();
   const { body: retired } = await post(`${KEYS}/${body.kid}/retire`).expect(200);
