@@ -118,3 +118,13 @@ it('tries a list again if its key cannot be opened, and signs the others', async
   const key = await addKey();
   await published({ 5: 1 }, key);
 });
+
+it('signs a list no more when all its credentials have expired, whatever becomes of the key', async () => {
+  await superuser.query('SET session_replication_role = replica');
+  await superuser.query('UPDATE credentials SET expires_at = now()');
+  await superuser.query('RESET session_replication_role');
+  await superuser.query(`UPDATE status_lists SET due_at = now() WHERE list_id = $1`, [LIST]);
+  await waitFor(async () => (await stored()).dueAt === null || null, { what: 'the last signature' });
+  await addKey();
+  expect((await stored()).dueAt).toBeNull();
+});
