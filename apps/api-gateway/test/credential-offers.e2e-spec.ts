@@ -293,6 +293,28 @@ it('exchanges a code once, though many ask at once', async () => {
   expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ token_type, expires_in: 300 });
 });
 
+it('the database refuses to use an offer twice, and to change it', async () => {
+  const [taken, redeemed, missed] = [
+    await offer(await write()),
+    await offer(await write()),
+    await offer(await write()),
+  ];
+  await takeWith(await tokenOf(taken), requestWith(await proofOf())).expect(200);
+  await tokenOf(redeemed);
+  await token(formOf(missed, { tx_code: 'x' })).expect(400);
+  for (const [{ id }, change] of [
+    [taken, 'taken_at = NULL'],
+    [redeemed, 'token_hash = NULL, token_expires_at = NULL'],
+    [redeemed, `token_hash = 'other'`],
+    [redeemed, `token_expires_at = token_expires_at + interval '1 minute'`],
+    [missed, 'wrong_tx_codes = 0'],
+    [missed, `expires_at = expires_at + interval '1 minute'`],
+  ] as const) {
+    const changed = world.superuser.query(`UPDATE credential_offers SET ${change} WHERE offer_id = $1`, [id]);
+    await expect(changed).rejects.toThrow('offers are used once');
+  }
+});
+
 it('gives a token one credential, though many ask at once', async () => {
   const accessToken = await tokenOf(await offer(await write()));
   const proofs = await Promise.all(Array.from({ length: 4 }, () => proofOf()));
@@ -427,7 +449,10 @@ it('is given with the status superseded if there is a newer version', async () =
   const version = await write();
   const made = await offer(version);
   await write({}, 2, version.subject.subject_id);
+  await world.superuser.query('DELETE FROM status_list_waiting');
   const { body } = await takeWith(await tokenOf(made), requestWith(await proofOf())).expect(200);
+  // The worker signs its list with the status.
+  expect((await world.superuser.query('SELECT FROM status_list_waiting')).rowCount).toBe(1);
   expect(decodeJwt(String(body.credentials[0].credential).split('~')[0] ?? '')).toMatchObject({ snapshot_version: 1 });
   const issued = await world.gateway.as('alice', 'get', '/v1/tenants/acme/credentials').expect(200);
   expect(issued.body.items[0]).toMatchObject({ offer_id: made.id, status: 'superseded' });

@@ -280,10 +280,13 @@ async function erasureOf(path: string): Promise<string> {
   return `SELECT erase_versions(${String(rows[0].erasure_id)})`;
 }
 
-it('becomes invalid with the erasure of its version', async () => {
-  const path = await write();
+it('becomes invalid with the erasure of its version, and not of another one', async () => {
+  const id = randomUUID();
+  const path = await write(id);
   const { body } = await issue({}, path);
+  const later = (await issue({}, await write(id, 2))).body.credential_id;
   await world.superuser.query(await erasureOf(path));
+  expect(await statusOf(later)).toBe('valid');
   const { body: found } = await get(`${CREDENTIALS}/${body.credential_id}`).expect(200);
   expect(found).toMatchObject({ status: 'invalid', invalid_reason: 'erased' });
   await post(path).expect(410);

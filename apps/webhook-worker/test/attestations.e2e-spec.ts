@@ -238,3 +238,10 @@ it('reads the lists of others while those of one founder hang, and forgets lists
   await waitFor(async () => (await superuser.query(left)).rows[0].left === 0 || null);
   await worker.stop();
 });
+
+it('an attestation of another tenant backs nothing', async () => {
+  const foreign = await createAttestation(`${receiver.url}/foreign`, 0, 'stranger');
+  await addSubject(foreign);
+  const uses = await superuser.query('SELECT FROM attestation_uses WHERE attestation_id = $1', [foreign]);
+  expect(uses.rowCount).toBe(0);
+});
