@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { operatorEnv } from '@iss/platform';
+import { waitFor } from '../../../tools/testing/wait-for';
 import { iss } from '../../cli/test/testing/run-iss';
 import { publishLog } from './publish-log';
 import { newSubject, pathOf, ReadWorld, type Subject } from './read-world';
@@ -123,6 +124,10 @@ it('is unavailable without its store, and serves what is in the database', async
   } finally {
     renameSync(`${store}.away`, store);
   }
+  // Reads ask the store again a second after its failure.
+  const [path = ''] = READS(base, ids);
+  const isBack = async () => (await world.gateway.as('alice', 'get', path)).status === 200;
+  await waitFor(isBack, { what: 'the answers of the store' });
 });
 
 it('reads the second store if the first one is damaged or away', async () => {
