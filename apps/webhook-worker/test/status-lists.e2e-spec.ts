@@ -42,11 +42,14 @@ afterAll(async () => {
 /** Adds the key that signs from now on. */
 async function addKey(): Promise<Key> {
   const key = await createIssuingKey();
+  // At once, as the service does. Otherwise a worker may find no key, and tries the list again a minute later.
+  await superuser.query('BEGIN');
   await superuser.query(`UPDATE issuing_keys SET sealed = NULL, replaced_at = now() WHERE replaced_at IS NULL`);
   await superuser.query(
     `INSERT INTO issuing_keys (kid, tenant_id, issuer, public_key, sealed, created_by) VALUES ($1, 'owner', $2, $3, $4, 'p')`,
     [key.kid, ISSUER, key.publicKey, secrets.seal(key.privateKey, key.kid)],
   );
+  await superuser.query('COMMIT');
   return key;
 }
 
