@@ -144,6 +144,32 @@ describe('resealSecrets', () => {
     expect(ring(NEW).open((await secretsOf(id)).secret_sealed, id)).toBe('rotated meanwhile');
   });
 
+  it('seals the keys of tenants anew too, and leaves one alone that was replaced meanwhile', async () => {
+    const keys = new SealedSecretStore(database.sql, 'issuing_keys');
+    await run('other_tenant', `INSERT INTO tenants (tenant_id, name) VALUES ('bank', 'Bank')`);
+    for (const [kid, tenant] of Object.entries({ kept: 'acme', replaced: 'bank' })) {
+      const sealed = ring(OLD).seal(`private ${kid}`, kid);
+      await run(
+        'key',
+        `INSERT INTO issuing_keys (kid, tenant_id, issuer, public_key, sealed, created_by)
+         VALUES (:kid, :tenant, 'https://issuer.example', 'x', :sealed, 'p')`,
+        { kid, tenant, sealed },
+      );
+    }
+    const racing = {
+      page: keys.page.bind(keys),
+      reseal: async (secrets: Parameters<SealedSecretStore['reseal']>[0]) => {
+        await run('replace', `UPDATE issuing_keys SET sealed = NULL, replaced_at = now() WHERE kid = 'replaced'`);
+        return keys.reseal(secrets);
+      },
+    };
+    const expected = { resealed: 1, unopened: [], unusedKeyIds: ['old'] };
+    expect(await resealSecrets(racing, ring(NEW, OLD))).toMatchObject(expected);
+    const [kept, ...others] = await keys.page(null, 10);
+    expect([kept?.id, others]).toEqual(['kept', []]);
+    expect(ring(NEW).open(kept?.secret ?? '', 'kept')).toBe('private kept');
+  });
+
   it('goes through more than one page', async () => {
     const box = ring(OLD);
     await run(

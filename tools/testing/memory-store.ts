@@ -11,12 +11,14 @@ export class MemoryStore implements ObjectStore {
     this.objects.set(name, Buffer.from(bytes));
   }
 
-  async read(name: string, offset: number, length: number): Promise<Buffer> {
+  async read(name: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer> {
     this.reads += 1;
     await this.before('read', name);
+    signal?.throwIfAborted();
     const bytes = this.objects.get(name);
     if (bytes === undefined) throw new ObjectMissing(name);
-    return bytes.subarray(offset, offset + length);
+    // A copy, because a test may damage or mend the object later.
+    return Buffer.from(bytes.subarray(offset, offset + length));
   }
 
   async remove(name: string): Promise<void> {

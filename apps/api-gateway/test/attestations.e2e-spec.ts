@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { EXAMPLE_CREDENTIAL } from '@iss/contract';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { waitFor } from '../../../tools/testing/wait-for';
@@ -47,6 +48,27 @@ it('refuses a credential of an issuer, or of a type, that the tenant does not tr
   await world.gateway.as('alice', 'delete', TRUSTED).expect(204);
   await refused('untrusted_issuer');
   await world.gateway.as('alice', 'delete', TRUSTED).expect(404);
+});
+
+it('replaces the whole entry of an issuer', async () => {
+  const made = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-keyout',
+    '/dev/null',
+    '-subj',
+    '/CN=root',
+  ];
+  const pem = execFileSync('openssl', ['req', '-x509', '-nodes', ...made], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const root = pem.toString().replace(/-----[A-Z ]+-----|\s/g, '');
+  const { body: first } = await trust({ vcts: [vct], roots: [pem.toString()] }).expect(200);
+  expect(first).toMatchObject({ vcts: [vct], keys: [], roots: [root] });
+  const { body: second } = await trust({ vcts: ['https://registry.example/another'], keys: [key] }).expect(200);
+  expect(second).toMatchObject({ vcts: ['https://registry.example/another'], keys: [key], roots: [] });
+  const { body } = await world.gateway.as('alice', 'get', '/v1/tenants/acme/trusted-issuers').expect(200);
+  expect(body.items).toEqual([second]);
 });
 
 it.each([

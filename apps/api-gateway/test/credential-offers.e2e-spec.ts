@@ -146,7 +146,7 @@ async function foreignVerifier(kbVerifier?: (data: string, signature: string) =>
 
 it('a wallet of others takes an offered credential, and presents it', async () => {
   const version = await write();
-  const made = await offer(version, { paths: [NAME] });
+  const made = await offer(version, { paths: [NAME], expires_in: 3_600 });
   expect(made.txCode).toMatch(/^\d{6}$/);
   const wallet = await foreignWallet();
   const credential = await wallet.take(made);
@@ -158,6 +158,7 @@ it('a wallet of others takes an offered credential, and presents it', async () =
     attributes: { legal: { legal_name: 'Acme AG' } },
     cnf: { jwk: wallet.publicJwk },
   });
+  expect(Number(payload.exp) - Number(payload.iat)).toBe(3_600);
   expect(JSON.stringify(payload)).not.toContain(HIDDEN);
   const { body } = await world.gateway.as('alice', 'get', '/v1/tenants/acme/credentials').expect(200);
   expect(body.items[0]).toMatchObject({ offer_id: made.id, has_holder_key: true, paths: [NAME], snapshot_version: 1 });
@@ -288,6 +289,30 @@ it('exchanges a code once, though many ask at once', async () => {
   const made = await offer(await write());
   const answers = await Promise.all(Array.from({ length: 8 }, () => token(formOf(made))));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
+  const token_type = 'Bearer';
+  expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ token_type, expires_in: 300 });
+});
+
+it('the database refuses to use an offer twice, and to change it', async () => {
+  const [taken, redeemed, missed] = [
+    await offer(await write()),
+    await offer(await write()),
+    await offer(await write()),
+  ];
+  await takeWith(await tokenOf(taken), requestWith(await proofOf())).expect(200);
+  await tokenOf(redeemed);
+  await token(formOf(missed, { tx_code: 'x' })).expect(400);
+  for (const [{ id }, change] of [
+    [taken, 'taken_at = NULL'],
+    [redeemed, 'token_hash = NULL, token_expires_at = NULL'],
+    [redeemed, `token_hash = 'other'`],
+    [redeemed, `token_expires_at = token_expires_at + interval '1 minute'`],
+    [missed, 'wrong_tx_codes = 0'],
+    [missed, `expires_at = expires_at + interval '1 minute'`],
+  ] as const) {
+    const changed = world.superuser.query(`UPDATE credential_offers SET ${change} WHERE offer_id = $1`, [id]);
+    await expect(changed).rejects.toThrow('offers are used once');
+  }
 });
 
 it('gives a token one credential, though many ask at once', async () => {
@@ -295,6 +320,9 @@ it('gives a token one credential, though many ask at once', async () => {
   const proofs = await Promise.all(Array.from({ length: 4 }, () => proofOf()));
   const answers = await Promise.all(proofs.map((proof) => takeWith(accessToken, requestWith(proof))));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  for (const refused of answers.filter(({ status }) => status !== 200)) {
+    expect([DENIED, [401, 'invalid_token']]).toContainEqual(errorOf(refused));
+  }
   expect(errorOf(await takeWith(accessToken, requestWith(await proofOf())))).toEqual([401, 'invalid_token']);
 });
 
@@ -328,6 +356,7 @@ const PROOFS: readonly [name: string, parts: ProofParts | (() => Promise<string>
   ['of another audience', { payload: { aud: 'https://other.example' } }, 'invalid_proof'],
   ['of another type', { header: { typ: 'JWT' } }, 'invalid_proof'],
   ['of an hour ago', { payload: { iat: 1_700_000_000 } }, 'invalid_proof'],
+  ['of the future', { payload: { iat: 4_000_000_000 } }, 'invalid_proof'],
   ['without a time', { payload: { iat: undefined } }, 'invalid_proof'],
   ['without a key', { header: { jwk: undefined } }, 'invalid_proof'],
   [
@@ -420,7 +449,10 @@ it('is given with the status superseded if there is a newer version', async () =
   const version = await write();
   const made = await offer(version);
   await write({}, 2, version.subject.subject_id);
+  await world.superuser.query('DELETE FROM status_list_waiting');
   const { body } = await takeWith(await tokenOf(made), requestWith(await proofOf())).expect(200);
+  // The worker signs its list with the status.
+  expect((await world.superuser.query('SELECT FROM status_list_waiting')).rowCount).toBe(1);
   expect(decodeJwt(String(body.credentials[0].credential).split('~')[0] ?? '')).toMatchObject({ snapshot_version: 1 });
   const issued = await world.gateway.as('alice', 'get', '/v1/tenants/acme/credentials').expect(200);
   expect(issued.body.items[0]).toMatchObject({ offer_id: made.id, status: 'superseded' });

@@ -280,10 +280,13 @@ async function erasureOf(path: string): Promise<string> {
   return `SELECT erase_versions(${String(rows[0].erasure_id)})`;
 }
 
-it('becomes invalid with the erasure of its version', async () => {
-  const path = await write();
+it('becomes invalid with the erasure of its version, and not of another one', async () => {
+  const id = randomUUID();
+  const path = await write(id);
   const { body } = await issue({}, path);
+  const later = (await issue({}, await write(id, 2))).body.credential_id;
   await world.superuser.query(await erasureOf(path));
+  expect(await statusOf(later)).toBe('valid');
   const { body: found } = await get(`${CREDENTIALS}/${body.credential_id}`).expect(200);
   expect(found).toMatchObject({ status: 'invalid', invalid_reason: 'erased' });
   await post(path).expect(410);
@@ -351,6 +354,18 @@ it('replaces keys: the former key verifies what it signed, and signs nothing mor
   for (const { credential } of [before, after]) await (await foreign()).verify(credential);
   const { rows } = await world.superuser.query('SELECT kid FROM issuing_keys WHERE sealed IS NOT NULL');
   expect(rows).toEqual([{ kid: second.kid }]);
+});
+
+it('publishes a key without credentials for another day, because status lists that it signed are cached', async () => {
+  const { body: unused } = await post(KEYS).expect(201);
+  await post(KEYS).expect(201);
+  const published = async () => (await jwks()).jwks.keys.map(({ kid }: { kid: string }) => kid);
+  expect(await published()).toContain(unused.kid);
+  await world.superuser.query('SET session_replication_role = replica');
+  const age = `UPDATE issuing_keys SET replaced_at = now() - interval '25 hours' WHERE kid = $1`;
+  await world.superuser.query(age, [unused.kid]);
+  await world.superuser.query('RESET session_replication_role');
+  expect(await published()).not.toContain(unused.kid);
 });
 
 it('retires a key: its credentials are invalid, and it is not published', async () => {

@@ -696,6 +696,12 @@ it('recipients are told of a version in the middle of a range that they were sho
   await get(`${subject.path.replace('acme', 'beta')}/history`, 200, 'bob');
   const { body } = await subject.erase([2]);
   expect(body.recipients).toMatchObject([{ tenant_id: 'beta' }]);
+  // A later reader is shown no content of the erased version.
+  const count = async () => (await superuser.query('SELECT count(*)::int AS count FROM disclosures')).rows[0].count;
+  const before: number = await count();
+  await get(`${subject.path.replace('acme', 'beta')}/export`, 200, 'bob');
+  expect(await count()).toBeGreaterThan(before);
+  expect((await get(`${subject.path}/erasures/${body.erasure_id}`)).body).toEqual(body);
 });
 
 it('the owner is told that an erasure waits, and lists the erasures of all its subjects', async () => {

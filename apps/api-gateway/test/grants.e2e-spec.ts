@@ -96,12 +96,12 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     await world.revoke(ending, 'o1', 'delta').expect(200);
   });
 
-  it('is cancelled by one person, and ends after a day', async () => {
+  it.each(['confirm_by', 'expires_at'])('is cancelled by one person, and ends with its %s', async (time) => {
     const cancelled = await request();
     await end('o1', cancelled, 'cancel').expect(200);
     const overdue = await request();
     await world.superuser.query('SET session_replication_role = replica');
-    await world.superuser.query('UPDATE pending_grants SET confirm_by = now() WHERE grant_id = $1', [overdue]);
+    await world.superuser.query(`UPDATE pending_grants SET ${time} = now() WHERE grant_id = $1`, [overdue]);
     await world.superuser.query('RESET session_replication_role');
     await end('o2', overdue, 'confirm').expect(409);
     expect((await statusesOf()).slice(0, 2)).toEqual(['expired', 'cancelled']);

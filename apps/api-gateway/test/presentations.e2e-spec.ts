@@ -355,6 +355,7 @@ it.each([
   `UPDATE presentation_requests SET created_by = 'oidc:test#bob'`,
   `UPDATE presentation_requests SET status = 'pending', sealed = 'sealed', attestation_id = NULL WHERE status = 'received'`,
   `UPDATE presentation_requests SET sealed = 'sealed' WHERE status = 'pending'`,
+  `UPDATE presentation_requests SET wrong_answers = wrong_answers - 1 WHERE status = 'pending'`,
 ])('the database refuses: %s', async (change) => {
   await ask();
   await expect(world.superuser.query(change)).rejects.toThrow('answered once, and never change');

@@ -108,6 +108,11 @@ it('asks for the quorum of the policy', async () => {
   expect(await look()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/requires one\.example/) });
   server.show({ checkpoint: await one.cosign(await log.checkpoint(3), Date.UTC(2026, 0, 15)) });
   expect((await look()).printed).toMatch(/witnessed by one\.example at 2026-01-15T00:00:00Z\.$/);
+  // The same tree with a newer cosignature.
+  const renewed = await one.cosign(await log.checkpoint(3), Date.UTC(2026, 0, 16));
+  server.show({ checkpoint: renewed });
+  expect((await look()).exitCode).toBe(0);
+  expect(readFileSync(state, 'utf8')).toBe(renewed);
 });
 
 it('follows until it is told to end, also over failures, and ends by itself over a contradiction', async () => {

@@ -118,6 +118,17 @@ it('asks again while nobody has signed in on the other device', async () => {
   expect(complaints).toEqual([`Sign in at ${origin}/go, code ABCD`]);
 });
 
+it('asks less often if the issuer says so', async () => {
+  const given = { device_code: 'd', user_code: 'A', expires_in: 1, verification_uri: `${origin}/go` };
+  answers['/device'] = { ...given, interval: 0 };
+  answers['/token'] = [{ error: 'slow_down' }, { access_token: 'access' }];
+  const begunMs = performance.now();
+  const signedIn = await signInByDevice(await discover(origin, 'iss'), RESOURCE, testContext().context);
+  expect(signedIn.accessToken).toBe('access');
+  // Five seconds more, but no longer than the code is valid.
+  expect(performance.now() - begunMs).toBeGreaterThan(900);
+});
+
 it('ends where the other device refuses, or there is no such flow', async () => {
   answers['/token'] = { error: 'access_denied' };
   const issuer = await discover(origin, 'iss');

@@ -105,11 +105,11 @@ async function addSubject(attestationId: string): Promise<string> {
   return subject.subjectId;
 }
 
-const grant = (grantee: string, paths: string[] | null) =>
+const grant = (grantee: string, paths: string[] | null, scope = 'read_lineage') =>
   superuser.query(
     `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, paths, granted_by)
-     SELECT gen_random_uuid(), 'owner', $1, subject_key, '{read_lineage}', $2, 'p' FROM subjects ORDER BY subject_key DESC LIMIT 1`,
-    [grantee, paths],
+     SELECT gen_random_uuid(), 'owner', $1, subject_key, ARRAY[$3], $2, 'p' FROM subjects ORDER BY subject_key DESC LIMIT 1`,
+    [grantee, paths, scope],
   );
 
 const eventsOf = async (type: string): Promise<{ tenant: string; body: { data: Record<string, unknown> } }[]> => {
@@ -131,6 +131,7 @@ it('reads the status, flags revoked evidence, asks the owner, and tells those wh
   const subjectId = await addSubject(first);
   await grant('bank', ['/attributes/legal/form']);
   await grant('hidden', ['/attributes/contact']);
+  await grant('stranger', null, 'read_diff');
   await superuser.query(
     `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint, created_at)
      SELECT gen_random_uuid(), tenant_id, 'http://127.0.0.1:9', '{evidence.revoked}', 'sealed', 'f', now() - interval '1 year' FROM tenants`,
@@ -214,6 +215,10 @@ it('does not read more than a list may have', async () => {
   receiver.always({ status: 302, headers: { location: `${receiver.url}/list` } });
   const moved = await createAttestation(`${receiver.url}/moved`, 0);
   await settled(moved, 'pending', /status of the response is 302/);
+  // However often the read failed, it is repeated after an hour.
+  await superuser.query('UPDATE attestation_lists SET failures = 20, due_at = now() WHERE uri LIKE $1', ['%/moved']);
+  const hourly = `SELECT FROM attestation_lists WHERE failures = 21 AND due_at - asked_at BETWEEN '59 minutes' AND '61 minutes'`;
+  await waitFor(async () => (await superuser.query(hourly)).rowCount === 1 || null, { what: 'the hourly read' });
   await worker.stop();
 });
 
@@ -232,4 +237,11 @@ it('reads the lists of others while those of one founder hang, and forgets lists
   const left = `SELECT count(*)::int AS left FROM attestation_lists WHERE tenant_id = 'stranger' AND due_at IS NOT NULL`;
   await waitFor(async () => (await superuser.query(left)).rows[0].left === 0 || null);
   await worker.stop();
+});
+
+it('an attestation of another tenant backs nothing', async () => {
+  const foreign = await createAttestation(`${receiver.url}/foreign`, 0, 'stranger');
+  await addSubject(foreign);
+  const uses = await superuser.query('SELECT FROM attestation_uses WHERE attestation_id = $1', [foreign]);
+  expect(uses.rowCount).toBe(0);
 });

@@ -171,6 +171,8 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       const next = await workers.publish();
       expect((await workers.settled(next.eventId, 'skipped')).attempts).toEqual([]);
       expect(receiver.requests).toHaveLength(1);
+      const counted = await worker.metrics.getSingleMetricAsString('webhook_subscriptions_disabled_total');
+      expect(counted).toMatch(/reason="gone".*\} 1$/m);
     });
 
     it('finds events of which nobody told it', async () => {

@@ -42,11 +42,14 @@ afterAll(async () => {
 /** Adds the key that signs from now on. */
 async function addKey(): Promise<Key> {
   const key = await createIssuingKey();
+  // At once, as the service does. Otherwise a worker may find no key, and tries the list again a minute later.
+  await superuser.query('BEGIN');
   await superuser.query(`UPDATE issuing_keys SET sealed = NULL, replaced_at = now() WHERE replaced_at IS NULL`);
   await superuser.query(
     `INSERT INTO issuing_keys (kid, tenant_id, issuer, public_key, sealed, created_by) VALUES ($1, 'owner', $2, $3, $4, 'p')`,
     [key.kid, ISSUER, key.publicKey, secrets.seal(key.privateKey, key.kid)],
   );
+  await superuser.query('COMMIT');
   return key;
 }
 
@@ -117,4 +120,14 @@ it('tries a list again if its key cannot be opened, and signs the others', async
   });
   const key = await addKey();
   await published({ 5: 1 }, key);
+});
+
+it('signs a list no more when all its credentials have expired, whatever becomes of the key', async () => {
+  await superuser.query('SET session_replication_role = replica');
+  await superuser.query('UPDATE credentials SET expires_at = now()');
+  await superuser.query('RESET session_replication_role');
+  await superuser.query(`UPDATE status_lists SET due_at = now() WHERE list_id = $1`, [LIST]);
+  await waitFor(async () => (await stored()).dueAt === null || null, { what: 'the last signature' });
+  await addKey();
+  expect((await stored()).dueAt).toBeNull();
 });

@@ -4,6 +4,7 @@ import { openText, openTexts, PackBuilder, sealText } from './pack';
 import type { PackedText } from './packed-text';
 import { MemoryStore } from '../../../tools/testing/memory-store';
 import { nameOfObject, TextArchive } from './text-archive';
+import { TextCache } from './text-cache';
 
 const TEXTS = Array.from({ length: 20 }, (_, index) => `{"number":${index},"padding":"${'x'.repeat(index * 100)}"}`);
 
@@ -78,6 +79,28 @@ it.each([
   expect(await new TextArchive(store, mirror).read(places)).toEqual(TEXTS);
 });
 
+it('gives a store that hangs half of the time, and the second store the rest', async () => {
+  const [store, mirror] = [new MemoryStore(), new MemoryStore()];
+  const places = packed(store, mirror);
+  store.before = () => new Promise(() => undefined);
+  expect(await new TextArchive(store, mirror).read(places, 1_000)).toEqual(TEXTS);
+});
+
+it('copies a pack once, and refuses a copy that the other store returns with other bytes', async () => {
+  const [store, other] = [new MemoryStore(), new MemoryStore()];
+  const [{ object } = { object: '' }] = packed(store);
+  const { length } = store.objects.get(nameOfObject(object)) ?? Buffer.alloc(0);
+  const copy = () => new TextArchive(store, null).copy(object, length, new TextArchive(other, null));
+  other.before = (call, name) => {
+    if (call === 'read') other.objects.get(name)?.fill(7);
+  };
+  await expect(copy()).rejects.toThrow('returned other bytes');
+  other.before = () => undefined;
+  other.objects.clear();
+  expect([await copy(), await copy()]).toEqual(['copied', 'present']);
+  expect(other.objects).toEqual(store.objects);
+});
+
 it.each([
   ['all stores have lost the object', (mirror: MemoryStore) => mirror.objects.clear(), TEXTS.map(() => null)],
   [
@@ -137,6 +160,18 @@ it('forgets a block with damaged bytes', async () => {
   expect(await archive.read([place])).toEqual([null]);
   damage(store, place);
   expect(await archive.read([place])).toEqual([text]);
+});
+
+it('drops only as many texts from the cache as it must, the longest unused first', () => {
+  const cache = new TextCache(80);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const add = (name: string): void => cache.set(name, Buffer.alloc(20, name));
+  names.slice(0, 4).forEach(add);
+  cache.get('a');
+  names.slice(4).forEach(add);
+  expect(names.filter((name) => cache.get(name) !== undefined)).toEqual(['a', 'd', 'e', 'f']);
+  cache.set('large', Buffer.alloc(21));
+  expect(cache.get('large')).toBeUndefined();
 });
 
 it.each([1, 255, 256, 65_791, 65_792, 200_000])('opens texts of %d bytes with others', (bytes) => {

@@ -135,9 +135,14 @@ describe('a key binding', () => {
     ['another nonce: a replayed presentation', { nonce: 'n-0' }],
     ['another audience', { aud: 'https://other.example' }],
     ['an old moment', { iat: SECONDS - 301 }],
+    ['a future moment', { iat: SECONDS + 301 }],
     ['no moment', { iat: undefined }],
   ])('with %s is refused', async (_, more) => {
     expect(await codeOf(verify(await present(credential, more), BINDING))).toBe('invalid_key_binding');
+  });
+
+  it.each([-300, 300])('of %d seconds from now is accepted', async (seconds) => {
+    expect(await codeOf(verify(await present(credential, { iat: SECONDS + seconds }), BINDING))).toBe('accepted');
   });
 
   it('of another holder, or of another presentation, is refused', async () => {
@@ -162,6 +167,8 @@ describe('a credential is refused', () => {
   const disclosure = (...parts: unknown[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
   const digest = (one: string): string => createHash('sha256').update(one).digest('base64url');
   const plain = { iss: ISSUER, vct: VCT };
+  const status = { status_list: { idx: 1, uri: 'https://a.example' } };
+  const mustBePlain = { ...plain, nbf: 1, exp: SECONDS, cnf: { jwk: {} }, 'vct#integrity': 'sha256-a', status };
 
   it('if it is signed by a stranger, under the name and key id of the issuer', async () => {
     expect(await codeOf(verify(await issue({}, stranger)))).toBe('invalid_signature');
@@ -187,7 +194,7 @@ describe('a credential is refused', () => {
   });
 
   it.each([
-    ['expired', { exp: SECONDS - 61 }],
+    ['expired', { exp: SECONDS - 60 }],
     ['not_yet_valid', { nbf: SECONDS + 61 }],
     ['not_yet_valid', { iat: SECONDS + 61 }],
     ['invalid_format', { exp: 'never' }],
@@ -202,6 +209,11 @@ describe('a credential is refused', () => {
   ])('as %s with %o', async (code, more) => {
     expect(await codeOf(verify(`${await sign({ ...plain, ...more })}~`))).toBe(code);
   });
+
+  it.each([{ exp: SECONDS - 59 }, { nbf: SECONDS + 60 }, { iat: SECONDS + 60 }])(
+    'not before clocks differ by more than a minute: %o',
+    async (more) => expect(await codeOf(verify(`${await sign({ ...plain, ...more })}~`))).toBe('accepted'),
+  );
 
   it.each(['__proto__', 'constructor'])('if its _sd_alg is %s', async (_sd_alg) => {
     const own = disclosure('salt', 'a', 1);
@@ -220,7 +232,9 @@ describe('a credential is refused', () => {
       [{ a: 2 }, own],
       [{}, disclosure('salt', '_sd', [])],
       [{}, disclosure('salt', 'a')],
-      [{}, disclosure('salt', 'exp', 1)],
+      ...Object.entries(mustBePlain).map((claim) => [{ [claim[0]]: undefined }, disclosure('salt', ...claim)] as const),
+      [{ _sd: [digest(own), digest(own)] }, own],
+      [{ _sd: [digest(`${own}=`)] }, `${own}=`],
       [{ list: [{ '...': digest(own) }], _sd: [] }, own],
       [{ inner: { _sd: [digest(own)] } }, own],
     ] as const) {
@@ -237,8 +251,8 @@ describe('certificates', () => {
   const certificate = (name: string): string =>
     readFileSync(file(`${name}.crt`), 'utf8').replace(/-----[A-Z ]+-----|\s/g, '');
 
-  /** Certifies a new key; by itself if `by` is null. */
-  function certify(name: string, by: string | null, extension: string): void {
+  /** Certifies a new key, which has this name in its file; by itself if `by` is null. */
+  function certify(name: string, by: string | null, extension: string, { days = 30, subject = name } = {}): void {
     writeFileSync(file(`${name}.ext`), extension);
     openssl(
       'req',
@@ -253,7 +267,7 @@ describe('certificates', () => {
       '-out',
       `${name}.csr`,
       '-subj',
-      `/CN=${name}`,
+      `/CN=${subject}`,
     );
     const signing =
       by === null ? ['-signkey', `${name}.key`] : ['-CA', `${by}.crt`, '-CAkey', `${by}.key`, '-CAcreateserial'];
@@ -264,7 +278,7 @@ describe('certificates', () => {
       `${name}.csr`,
       ...signing,
       '-days',
-      '30',
+      String(days),
       '-extfile',
       `${name}.ext`,
       '-out',
@@ -287,6 +301,12 @@ describe('certificates', () => {
     certify('sub', 'leaf', SAN);
     certify('foreign', null, CA);
     certify('forged', 'foreign', SAN);
+    // Somebody else under the name of the root.
+    const anonymous = 'subjectKeyIdentifier=none\nauthorityKeyIdentifier=none';
+    certify('impostor', null, `${CA}\n${anonymous}`, { subject: 'root' });
+    certify('claimed', 'impostor', `${SAN}\n${anonymous}`);
+    certify('brief', null, CA, { days: 10 });
+    certify('longer', 'brief', SAN);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -312,7 +332,22 @@ describe('certificates', () => {
     expect(await judge(['twice', 'middle'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['sub', 'leaf', 'middle'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['leaf'], ['root'])).toBe('untrusted_issuer');
-    expect(await judge(['leaf', 'middle'], ['root'], new Date(Date.now() + 40 * 86_400_000))).toBe('untrusted_issuer');
+    expect(await judge(['claimed'], ['root'])).toBe('untrusted_issuer');
+    expect(await judge(['claimed'], ['impostor'])).toBe('accepted');
+  });
+
+  it('are valid from their first to their last day, and so is the root', async () => {
+    const inDays = (days: number): Date => new Date(Date.now() + days * 86_400_000);
+    for (const days of [-1, 40]) {
+      expect(await judge(['leaf', 'middle'], ['root'], inDays(days))).toBe('untrusted_issuer');
+    }
+    expect(await judge(['longer'], ['brief'], inDays(9))).toBe('accepted');
+    expect(await judge(['longer'], ['brief'], inDays(11))).toBe('untrusted_issuer');
+  });
+
+  it('are at most five', async () => {
+    expect(await judge(['leaf', 'middle', 'root', 'other', 'twice'], ['root'])).toBe('accepted');
+    expect(await judge(['leaf', 'middle', 'root', 'other', 'twice', 'sub'], ['root'])).toBe('invalid_format');
   });
 });
 

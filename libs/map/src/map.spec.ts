@@ -38,6 +38,8 @@ const STREAM = versionStream('company', 'acme');
 const IMPORTED = versionStream('company', 'imported');
 /** Version n of `STREAM` is log entry 10 n. */
 const COVERS = 1_000;
+/** Versions of the last entry before the root, and of the root itself, which has none. */
+const [LAST, LATE] = [versionStream('company', 'last'), versionStream('company', 'late')];
 
 let group: VrfGroup;
 let trust: MapTrust;
@@ -90,7 +92,11 @@ beforeAll(async () => {
     key: mapKey(group, keys, vrfInput(ORIGIN, IMPORTED, at + 1)),
     logIndex,
   }));
-  const change = await insertKeys([...mine, ...others, ...doubled, ...imported], rows);
+  const atEnd = [LAST, LATE].map((stream, at) => ({
+    key: mapKey(group, keys, vrfInput(ORIGIN, stream, 1)),
+    logIndex: COVERS - 1 + at,
+  }));
+  const change = await insertKeys([...mine, ...others, ...doubled, ...imported, ...atEnd], rows);
   rows.apply(change);
   const entry = formatMapRootEntry({ covers: COVERS, root: change.root });
   const { tree, inclusion } = logOf(entry);
@@ -178,6 +184,19 @@ describe('a proof of the newest number', () => {
     expect(refusal(() => verifyNewest(grown, STREAM, sound))).toBe('root_refused');
     const forged = { ...trust, tree: { size, root: Buffer.alloc(32) } };
     expect(refusal(() => verifyNewest(forged, STREAM, sound))).toBe('proof_refused');
+  });
+
+  it('is refused if an entry of the map is not before its root', async () => {
+    const last = await proofOf(ladderNumbers(1), LAST);
+    expect(verifyNewest(trust, LAST, last)).toMatchObject({ number: 1, head: { logIndex: COVERS - 1 } });
+    const late = await proofOf(ladderNumbers(1), LATE);
+    expect(refusal(() => verifyNewest(trust, LATE, late))).toBe('malformed');
+  });
+
+  it('is refused with another leaf beside the one of a present key', () => {
+    const other = { key: Buffer.alloc(32), value: Buffer.alloc(32) };
+    const lookUps = sound.lookUps.map((lookUp) => (lookUp.number === 5 ? { ...lookUp, other } : lookUp));
+    expect(refusal(() => verifyNewest(trust, STREAM, { ...sound, lookUps }))).toBe('path_refused');
   });
 
   it('is refused if one number is in two entries', async () => {

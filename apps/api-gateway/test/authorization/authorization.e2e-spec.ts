@@ -96,6 +96,20 @@ describe.each(TABLE.map((row) => [`${row.method.toUpperCase()} ${row.path} ${row
   },
 );
 
+/** Every tenant may add members and issuers of these names, and learn that it has no grants on a subject. */
+const OF_ANY_TENANT = /\{(?:principal_id|issuer)\}|\/absence-proof$/;
+
+it.each(
+  TABLE.filter(
+    ({ path, role, actsFor }) =>
+      role !== undefined && actsFor === 'owner' && /\{tenant_id\}.*\{/.test(path) && !OF_ANY_TENANT.test(path),
+  ).map((row) => [`${row.method.toUpperCase()} ${row.path} ${row.when ?? ''}`, row] as const),
+)('%s finds nothing of another tenant in the path of one’s own', async (_, row) => {
+  const { params, ...prepared } = await prepare(world, row.fixture, 'tenant_owner');
+  const foreign = { ...prepared, params: { ...params, tenant_id: tenantOf('other tenant') } };
+  expect([403, 404]).toContain(await requestOf(row, 'other tenant', foreign)());
+});
+
 // A removed member cannot repeat a request to read its stored answer.
 it.each(
   TABLE.filter(

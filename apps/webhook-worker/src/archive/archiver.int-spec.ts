@@ -31,22 +31,27 @@ afterEach(async () => {
 });
 
 /** A worker's archiver with connections of its own. */
-async function archiver(days = 0): Promise<{ archiver: Archiver; database: Database; store: ArchiveStore }> {
+async function archiver(
+  days = 0,
+  mirror: MemoryStore | null = null,
+): Promise<{ archiver: Archiver; database: Database; store: ArchiveStore; metrics: Registry }> {
   const database = await openDatabase({
     url: created.url,
     role: APP_ROLES.worker,
     poolSize: 2,
     applicationName: 'test',
-    archive: new TextArchive(store, null),
+    archive: new TextArchive(store, mirror),
   });
   databases.push(database);
   const views = new ViewStore(database.sql);
   const settings = { archiveAfterDays: days, sweepIntervalMs: 0 };
   const of = new ArchiveStore(database.sql);
+  const metrics = new Registry();
   return {
     database,
     store: of,
-    archiver: new Archiver(database, of, views, new ViewMaker(views), new Registry(), logger, settings),
+    metrics,
+    archiver: new Archiver(database, of, views, new ViewMaker(views), metrics, logger, settings),
   };
 }
 
@@ -154,7 +159,7 @@ it.each<[string, (of: MemoryStore) => void]>([
   ],
 ])('loses nothing if a round ends %s', async (_, hurt) => {
   await subjects(3, 4);
-  const { archiver: one, database } = await archiver();
+  const { archiver: one, database, metrics } = await archiver();
   hurt(store);
   await expect(one.archiveDue()).rejects.toThrow();
   store.before = () => undefined;
@@ -163,6 +168,11 @@ it.each<[string, (of: MemoryStore) => void]>([
   await one.archiveDue();
   expect(await count('snapshots WHERE pack_id IS NOT NULL')).toBe(9);
   expect(await readAll(database)).toBe(12);
+  const counted = (await metrics.getMetricsAsJSON()).map(({ name, values: [total] }) => [name, total?.value]);
+  expect(counted).toEqual([
+    ['archive_texts_moved_total', 9],
+    ['archive_rounds_failed_total', 1],
+  ]);
   // The pack of the first round is deleted after a day.
   const packs = await count('archive_packs');
   await one.archiveDue();
@@ -193,6 +203,53 @@ it('takes over the tenants of a worker that was killed, after its lease', async 
   await superuser.query(`UPDATE archive_progress SET next_at = now()`);
   await one.archiveDue();
   expect(await archivedOf('taken')).toEqual([1, 2]);
+});
+
+it('lets a worker whose lease ended change nothing for the next one', async () => {
+  await addSubject('acme', 'taken', [3, 2, 1]);
+  const { store: of } = await archiver();
+  await of.prepare();
+  const claim = await of.claim(randomUUID(), 0);
+  await of.claim(randomUUID(), 60_000);
+  await of.advance(randomUUID(), claim === null ? [] : [claim], 0);
+  expect(await count('archive_progress WHERE lease IS NOT NULL AND next_at > now()')).toBe(1);
+});
+
+it('finds a version that was committed after others of its time were archived', async () => {
+  await addSubject('acme', 'first', [3, 2]);
+  const { archiver: one } = await archiver();
+  await one.archiveDue();
+  const halfMinute = 30 / 86_400;
+  await addSubject('acme', 'late', [1, halfMinute]);
+  await one.archiveDue();
+  expect(await archivedOf('late')).toEqual([1]);
+});
+
+it('moves nothing if the second store returned other bytes', async () => {
+  await addSubject('acme', 'mirrored', [3, 2, 1]);
+  const mirror = new MemoryStore();
+  const { archiver: one } = await archiver(0, mirror);
+  mirror.before = (call, name) => {
+    if (call === 'read') mirror.objects.get(name)?.fill(7, 50, 60);
+  };
+  await expect(one.archiveDue()).rejects.toThrow('The copy of the pack');
+  expect(await archivedOf('mirrored')).toEqual([]);
+});
+
+it('keeps a pack that became empty for a month, for a database that is restored to an earlier time', async () => {
+  await addSubject('acme', 'old', [3, 2, 1]);
+  const { archiver: one, store: of } = await archiver();
+  await one.archiveDue();
+  const [object] = store.objects.keys();
+  await of.forget(object?.replace('packs/', '') ?? '');
+  const emptySince = (days: number) =>
+    superuser.query(`UPDATE archive_packs SET texts = 0, changed_at = now() - $1 * interval '1 day'`, [days]);
+  await emptySince(29);
+  await one.archiveDue();
+  expect(store.objects.size).toBe(1);
+  await emptySince(31);
+  await one.archiveDue();
+  expect([store.objects.size, await count('archive_packs')]).toEqual([0, 0]);
 });
 
 it('leaves a version erased that is erased while its pack is written', async () => {

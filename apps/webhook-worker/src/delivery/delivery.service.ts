@@ -1,15 +1,8 @@
 import { eventIdOf, signDelivery } from '@iss/domain';
-import {
-  type AttemptResult,
-  type DeliveryAttempt,
-  DeliveryStore,
-  type PendingDelivery,
-  type Recorded,
-} from '@iss/persistence';
+import { type AttemptResult, type DeliveryAttempt, DeliveryStore, type PendingDelivery } from '@iss/persistence';
 import { type LineMembers, lineWriter, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Liveness } from '../health/liveness';
 import { WorkerMetrics } from '../health/worker-metrics';
 import { NewestCheckpoint } from '../log/newest-checkpoint';
@@ -18,13 +11,12 @@ import { DeliveryFailure } from './delivery-failure';
 import type { Outcome } from './lane';
 import { decideRetry } from './retry-policy';
 import { type AttemptTrace, traceAttempt } from './trace';
+import { untilDeadline } from './until-deadline';
 import { type WebhookAnswer, WebhookClient } from './webhook-client';
 
 const USER_AGENT = 'identity-state-service-webhooks/1.0';
 /** A wake-up that arrives too early would find nothing to do. */
 const WAKE_MARGIN_MS = 20;
-const FIRST_RECORD_RETRY_MS = 250;
-const MAX_RECORD_RETRY_MS = 5_000;
 
 /** Makes attempts: claims, signs, sends and records. */
 @Injectable()
@@ -162,7 +154,12 @@ export class DeliveryService {
     trace: AttemptTrace,
     result: AttemptResult,
   ): Promise<void> {
-    const recorded = await this.recordWhileHeld(result);
+    // Until the lease ends, because then another worker may make the attempt.
+    const recorded = await untilDeadline(
+      () => this.deliveries.record(result),
+      result.startedAt.getTime() + leaseMs(this.settings),
+      (error) => this.warn('Results of attempts cannot be recorded', error),
+    );
     const facts = {
       trace_id: trace.traceId,
       request_id: attempt.requestId,
@@ -196,20 +193,6 @@ export class DeliveryService {
       await this.queue
         .wakeDelivery([pending], result.retryInMs + WAKE_MARGIN_MS)
         .catch((error: unknown) => this.warn('The queue does not accept retries; the sweep will make them', error));
-    }
-  }
-
-  /** Retries until the lease ends. Returns null if it could not record the result. */
-  private async recordWhileHeld(result: AttemptResult): Promise<Recorded | null> {
-    const deadline = result.startedAt.getTime() + leaseMs(this.settings);
-    for (let pauseMs = FIRST_RECORD_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_RECORD_RETRY_MS)) {
-      try {
-        return await this.deliveries.record(result);
-      } catch (error) {
-        this.warn('Results of attempts cannot be recorded', error);
-        if (Date.now() + pauseMs > deadline) return null;
-        await wait(pauseMs);
-      }
     }
   }
 }

@@ -202,6 +202,14 @@ describe('deliveries through a proxy', () => {
     ]);
   });
 
+  it('try no other address where the proxy refuses the worker itself', async () => {
+    dns.know('two.example', ['127.0.0.2', '127.0.0.1']);
+    proxy.react(407);
+    const before = proxy.asked.length;
+    expect(await failureOf(`http://two.example:${portOf(receiver.url)}/`)).toMatchObject({ phase: 'proxy' });
+    expect(proxy.asked).toHaveLength(before + 1);
+  });
+
   it('end when the client is closed', async () => {
     proxy.react('hang');
     const before = proxy.asked.length;

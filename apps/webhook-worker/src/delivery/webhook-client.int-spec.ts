@@ -174,6 +174,21 @@ describe('WebhookClient', () => {
     expect(await client().post(receiver.url, {}, '{}')).toEqual({ statusCode: status, retryAfterMs });
   });
 
+  it('fetches a text of at most the limit, if the status is 200', async () => {
+    const fetched = (body: string, status = 200): Promise<string> => {
+      receiver.script({ status, body });
+      return client()
+        .fetchText(receiver.url, 'text/plain', 10)
+        .catch((failure: DeliveryFailure) => failure.message);
+    };
+    expect(await fetched('0123456789')).toBe('0123456789');
+    expect(await fetched('0123456789a')).toBe('The response is longer than 10 bytes.');
+    expect(await fetched('0', 206)).toBe('The status of the response is 206.');
+    expect(receiver.requests.map(({ method, headers }) => [method, headers['accept']])).toEqual(
+      Array.from({ length: 3 }, () => ['GET', 'text/plain']),
+    );
+  });
+
   it('gives a Retry-After that is a date', async () => {
     receiver.always({ status: 503, headers: { 'retry-after': new Date(Date.now() + 60_000).toUTCString() } });
     const { retryAfterMs } = await client().post(receiver.url, {}, '{}');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -44,6 +44,15 @@ describe.each(['file', 's3'] as const)('the store %s', (kind) => {
 it('puts objects below the prefix of the bucket', async () => {
   await stores.s3.put('packs/two', Buffer.from('2'), signal);
   expect([...s3.objects.keys()]).toEqual(['bucket/some/prefix/packs/two']);
+});
+
+it('syncs a file and its folder, so that a power failure loses no pack', async () => {
+  const handle = await open(folder);
+  const sync = jest.spyOn(Object.getPrototypeOf(handle), 'sync');
+  await stores.file.put('packs/synced', Buffer.from('4'), signal);
+  expect(sync).toHaveBeenCalledTimes(2);
+  sync.mockRestore();
+  await handle.close();
 });
 
 it.each(['failing', 'hung', 'full'] as const)('rejects if S3 is %s', async (behaviour) => {

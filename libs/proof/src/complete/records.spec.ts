@@ -135,6 +135,14 @@ describe('an operator that holds all keys is found', () => {
     await expect(verify(published, shown)).rejects.toEqual(refused('not_newest', /does not carry the key of number 5/));
   });
 
+  it('logging the keys of two records in another order', async () => {
+    const swapped = [6, 5].map((number) => operator.keyTextOf(STREAM, number));
+    add(['frank', 'grace'], 5, swapped);
+    const published = await operator.publish();
+    const shown = await answer(published, { newest: 6, numbers: [5, 6], entries: [4] });
+    await expect(verify(published, shown)).rejects.toEqual(refused('not_newest', /does not carry the key of number 5/));
+  });
+
   it('logging a record twice', async () => {
     add(['erin'], 4);
     const published = await operator.publish();

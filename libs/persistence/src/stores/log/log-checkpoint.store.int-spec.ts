@@ -65,3 +65,23 @@ it('reports an announced key as unannounced until the tree contains its entry', 
   expect(await store.unannounced([vkey], 7)).toEqual([vkey]);
   expect(await store.unannounced([vkey], 8)).toEqual([]);
 });
+
+it('shows a key as in use again if it signs after it had ended and was announced again', async () => {
+  const vkey = `${ORIGIN}+00000001+AQ==`;
+  const announce = () => other.query('INSERT INTO log_key_announcements (vkey) VALUES ($1)', [vkey]);
+  const untilOf = async () => (await store.keys()).find((key) => key.vkey === vkey)?.until;
+  await store.useKeys([vkey]);
+  expect(await untilOf()).toBeUndefined();
+  await announce();
+  await store.useKeys([vkey]);
+  expect(await untilOf()).toBeNull();
+  await other.query('UPDATE log_key_announcements SET ended_at = now(), ended_by = session_user WHERE vkey = $1', [
+    vkey,
+  ]);
+  await other.query('UPDATE log_keys SET until_at = now() WHERE vkey = $1', [vkey]);
+  await store.useKeys([vkey]);
+  expect(await untilOf()).toEqual(expect.any(Date));
+  await announce();
+  await store.useKeys([vkey]);
+  expect(await untilOf()).toBeNull();
+});

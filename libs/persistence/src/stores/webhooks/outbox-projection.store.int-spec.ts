@@ -195,38 +195,42 @@ it('stores no event if the batch is interrupted', async () => {
   expect(await briefs()).toEqual(['bank grant.created', 'bank shared.snapshot.created']);
 });
 
-it('checks the tenant’s right before each attempt', async () => {
-  await subscribe('bank', ['shared.snapshot.created']);
-  const first = await write();
-  const grantId = await grant(first, 'bank');
-  await write('acme', first);
-  const [eventId = ''] = await project();
-  const { pending } = await new OutboxStore(world.database.sql).fanOut([eventId], { first: 16, next: 16 });
-  const deliveryId = pending[0]?.deliveryId ?? '';
-  const deliveries = new DeliveryStore(world.database.sql, { leaseMs: 60_000, disableAfterMs: 60_000 });
-  const row = async () =>
-    (await admin.query('SELECT status, skipped_reason, attempt FROM deliveries WHERE delivery_id = $1', [deliveryId]))
-      .rows[0];
-  const again = () =>
-    admin.query(
-      `UPDATE deliveries SET status = 'pending', lease_until = NULL, skipped_reason = NULL, finished_at = NULL, next_at = now()`,
-    );
-  expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 1, eventType: 'shared.snapshot.created' });
-  await grants.revoke(owner('acme'), grantId);
-  await again();
-  expect(await deliveries.claim(deliveryId)).toBeNull();
-  expect(await row()).toEqual({ status: 'skipped', skipped_reason: 'no_grant', attempt: 1 });
-  await grant(first, 'bank', { scopes: ['read_diff'] });
-  await again();
-  expect(await deliveries.claim(deliveryId)).toBeNull();
-  await admin.query(`UPDATE grants SET scopes = '{read_lineage}' WHERE revoked_at IS NULL`);
-  await again();
-  expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 2 });
-  await admin.query(`UPDATE webhook_subscriptions SET status = 'disabled'`);
-  await again();
-  expect(await deliveries.claim(deliveryId)).toBeNull();
-  expect(await row()).toMatchObject({ status: 'skipped', skipped_reason: 'subscription_inactive' });
-});
+it.each(['shared.snapshot.created', 'evidence.revoked'])(
+  'checks the right to a %s before each attempt',
+  async (type) => {
+    await subscribe('bank', ['shared.snapshot.created']);
+    const first = await write();
+    const grantId = await grant(first, 'bank');
+    await write('acme', first);
+    const [eventId = ''] = await project();
+    const { pending } = await new OutboxStore(world.database.sql).fanOut([eventId], { first: 16, next: 16 });
+    const deliveryId = pending[0]?.deliveryId ?? '';
+    await admin.query('UPDATE deliveries SET event_type = $1', [type]);
+    const deliveries = new DeliveryStore(world.database.sql, { leaseMs: 60_000, disableAfterMs: 60_000 });
+    const row = async () =>
+      (await admin.query('SELECT status, skipped_reason, attempt FROM deliveries WHERE delivery_id = $1', [deliveryId]))
+        .rows[0];
+    const again = () =>
+      admin.query(
+        `UPDATE deliveries SET status = 'pending', lease_until = NULL, skipped_reason = NULL, finished_at = NULL, next_at = now()`,
+      );
+    expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 1, eventType: type });
+    await grants.revoke(owner('acme'), grantId);
+    await again();
+    expect(await deliveries.claim(deliveryId)).toBeNull();
+    expect(await row()).toEqual({ status: 'skipped', skipped_reason: 'no_grant', attempt: 1 });
+    await grant(first, 'bank', { scopes: ['read_diff'] });
+    await again();
+    expect(await deliveries.claim(deliveryId)).toBeNull();
+    await admin.query(`UPDATE grants SET scopes = '{read_lineage}' WHERE revoked_at IS NULL`);
+    await again();
+    expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 2 });
+    await admin.query(`UPDATE webhook_subscriptions SET status = 'disabled'`);
+    await again();
+    expect(await deliveries.claim(deliveryId)).toBeNull();
+    expect(await row()).toMatchObject({ status: 'skipped', skipped_reason: 'subscription_inactive' });
+  },
+);
 
 it('notifies both parties once per expiry of a grant, again after a change, and never after a revocation', async () => {
   await subscribe('acme', ['grant.expiring', 'grant.expired']);
