@@ -1,3 +1,4 @@
+import { minify } from '@swc/core';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defaultClientConditions, defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
@@ -10,11 +11,11 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   publicDir: false,
-  plugins: [licences(true), preloadsOfMain()],
+  plugins: [licences(true), preloadsOfMain(), minified()],
   resolve: { conditions: ['iss-source', ...defaultClientConditions] },
   esbuild: { jsx: 'automatic', jsxImportSource: '#page', legalComments: 'none' },
   css: { modules: { localsConvention: 'camelCaseOnly' } },
-  worker: { format: 'es', plugins: () => [licences(false)] },
+  worker: { format: 'es', plugins: () => [licences(false), minified()] },
   build: {
     target: 'es2023',
     outDir: 'dist',
@@ -23,8 +24,8 @@ export default defineConfig({
     reportCompressedSize: false,
     // Names the files of each view, for the gateway's Link header.
     manifest: 'files.json',
-    // Makes the first view 3 % smaller than esbuild does.
-    minify: 'terser',
+    minify: false,
+    cssMinify: 'esbuild',
     // A test limits the bytes of the first view.
     chunkSizeWarningLimit: 600,
     rollupOptions: {
@@ -34,6 +35,20 @@ export default defineConfig({
   },
   logLevel: 'warn',
 });
+
+/** Minifies with SWC: as small as Terser's output, in a fraction of its time, and smaller than that of esbuild. */
+function minified(): Plugin {
+  return {
+    name: 'minified',
+    renderChunk: {
+      order: 'post',
+      handler: async (code) => {
+        const { code: small } = await minify(code, { module: true, compress: { passes: 2 }, mangle: true });
+        return { code: small, map: null };
+      },
+    },
+  };
+}
 
 /** Names the parts of the first script, and their styles, in the head of the page, so that the browser loads them together. */
 function preloadsOfMain(): Plugin {
