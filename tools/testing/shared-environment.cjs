@@ -4,22 +4,22 @@ const { ModuleMocker } = require('jest-mock');
 /** Globals in which Jest keeps the state of a suite. */
 const OF_JEST = /jest|EVENT_HANDLERS/i;
 
-/** There is one environment per worker, since the kept modules use it. */
-let kept;
-
 /**
  * Runs suites in the context of the worker instead of a sandbox: a sandbox looks up each global through a proxy. Restores the
  * process after each suite. Decision 0037 has the reason.
  */
 module.exports = class SharedEnvironment {
+  /** There is one environment per worker, since the kept modules use it. */
+  static kept;
+
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);
   fakeTimers = null;
   outside = { console: globalThis.console, exit: process.exit };
 
   constructor({ projectConfig }) {
-    if (kept !== undefined) return kept;
-    kept = this;
+    if (SharedEnvironment.kept !== undefined) return SharedEnvironment.kept;
+    SharedEnvironment.kept = this;
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
     this.conditions = projectConfig.testEnvironmentOptions.customExportConditions;
     // The product and its servers run without Jest's transformation, as in production.
