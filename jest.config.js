@@ -2,8 +2,8 @@ const { availableParallelism } = require('node:os');
 
 module.exports = {
   projects: ['<rootDir>/libs/*', '<rootDir>/apps/*', '<rootDir>/tools'],
-  // Each further worker loads the product again. It only pays with the expensive suites, which mostly wait.
-  maxWorkers: availableParallelism() + (process.env.ISS_TEST_ALL === 'true' ? 1 : 0),
+  // One more than there are processors, because suites wait for PostgreSQL, Redis and processes.
+  maxWorkers: availableParallelism() + 1,
   // A worker that exceeds this is replaced, and loads the product again.
   workerIdleMemoryLimit: '1200MB',
   reporters: ['default', '<rootDir>/tools/testing/closing-line.cjs'],
