@@ -1,13 +1,7 @@
 import { untilDeadline } from './until-deadline';
 
-/** Fails this often before it succeeds. */
-function failing(times: number): () => Promise<string> {
-  let left = times;
-  return async () => {
-    if (left-- > 0) throw new Error('away');
-    return 'done';
-  };
-}
+/** The time that each attempt takes, by a clock that only attempts move. */
+const ATTEMPT_MS = 300;
 
 it.each([
   [1, 5_000, 'done', 1],
@@ -15,7 +9,17 @@ it.each([
   [3, 600, null, 2],
   [3, 0, null, 1],
 ])('repeats work that fails %d times for %d ms', async (times, ms, expected, failures) => {
+  let nowMs = 0;
+  jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
+  let left = times;
+  const work = async (): Promise<string> => {
+    nowMs += ATTEMPT_MS;
+    if (left-- > 0) throw new Error('away');
+    return 'done';
+  };
   const onFailure = jest.fn();
-  expect(await untilDeadline(failing(times), Date.now() + ms, onFailure)).toBe(expected);
+  expect(await untilDeadline(work, ms, onFailure)).toBe(expected);
   expect(onFailure).toHaveBeenCalledTimes(failures);
 });
+
+afterEach(() => jest.restoreAllMocks());
