@@ -195,6 +195,28 @@ it('continues beside writers, with several workers, whose steps break off', asyn
   await expectSound((await new MapReadStore(database.sql).state())?.startsAt ?? 0);
 });
 
+it('sees a map that is switched on while a round takes the tree', async () => {
+  await writeOldLog();
+  await addOwners(1);
+  await superuser.query(
+    `ALTER TABLE log_tree RENAME TO tree;
+     CREATE VIEW log_tree AS SELECT * FROM tree WHERE pg_advisory_xact_lock_shared(7)::text IS NOT NULL;
+     GRANT ALL ON log_tree TO PUBLIC`,
+  );
+  await superuser.query('SELECT pg_advisory_lock(7)');
+  const round = new LogIntegrationStore(database.sql).integrate(10, () => Promise.reject(new Error('without keys')));
+  const isTaking = async (): Promise<boolean> =>
+    (await superuser.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted`))
+      .rowCount === 1;
+  await waitFor(isTaking, { what: 'a round that takes the tree' });
+  await superuser.query('INSERT INTO map_state (origin, vrf_key, starts_at) VALUES ($1, $2, 1024)', [
+    ORIGIN,
+    keys.vrfKey,
+  ]);
+  await superuser.query('SELECT pg_advisory_unlock(7)');
+  expect(await round).toMatchObject({ integrated: 0, refusal: 'no_vrf_key' });
+});
+
 it('does nothing after a step that was broken off, and says which fact is missing', async () => {
   const size = await writeOldLog();
   const store = new MapBackfillStore(database.sql);

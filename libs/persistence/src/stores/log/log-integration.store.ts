@@ -50,9 +50,7 @@ export type GrowLog = (
 const HASH_BYTES = 32;
 
 /** Returns no row while another process holds the tree. */
-export const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean; hasMap: boolean }>(
-  'log_tree_take',
-);
+export const TAKE_TREE = statement<NoParameters, LogTree & { takenAt: Date; isBackfilled: boolean }>('log_tree_take');
 
 const TREE = statement<NoParameters, LogTree>('log_tree');
 
@@ -144,13 +142,13 @@ export class LogIntegrationStore {
     return this.sql.transaction(async (sql) => {
       const [taken] = await sql.run(TAKE_TREE, {});
       if (taken === undefined) return null;
-      const { isBackfilled, takenAt, hasMap, ...tree } = taken;
+      const { isBackfilled, takenAt, ...tree } = taken;
       const none = {
         ...{ tree, takenAt, integrated: 0, dropped: 0, isMore: false, awaitsBackfill: false },
-        ...{ isWhole: false, refusal: null, hasMap },
+        ...{ isWhole: false, refusal: null, hasMap: false },
       };
       if (!isBackfilled) return { ...none, awaitsBackfill: true };
-      const map = await MapRound.open(sql, identity, hasMap, tree.size);
+      const map = await MapRound.open(sql, identity, tree.size);
       if (typeof map === 'string') return { ...none, refusal: map };
 
       const { missing, isMore: hasMoreRecords } = await batchWaitingRecords(sql);

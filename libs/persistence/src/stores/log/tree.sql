@@ -1,7 +1,6 @@
 -- statement: log_tree_take
 -- Locks the tree. Only one process integrates at a time; the others skip it.
-SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled",
-  (SELECT true FROM map_state m WHERE m.is_one LIMIT 1) IS TRUE AS "hasMap"
+SELECT size::float8 AS size, root, statement_timestamp() AS "takenAt", (SELECT true FROM log_backfill b WHERE b.is_one LIMIT 1) IS NULL AS "isBackfilled"
   FROM log_tree WHERE is_one FOR UPDATE SKIP LOCKED
 
 -- statement: log_tree

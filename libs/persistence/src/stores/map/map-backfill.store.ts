@@ -115,7 +115,7 @@ async function count(sql: TransactionSql, identity: MapIdentity, maker: Backfill
   const [tree] = await sql.run(TAKE_TREE, {});
   if (tree === undefined) return 'busy';
   const { size } = tree;
-  if (size === 0 || tree.hasMap || !tree.isBackfilled) return 'off';
+  if (size === 0 || !tree.isBackfilled || (await new MapReadStore(sql).state()) !== null) return 'off';
   await sql.run(BEGIN_COUNTING, {});
   const { countedTo } = await sql.one(COUNTING, {});
   const until = Math.min(countedTo + COUNTED_RANGE, size);
@@ -164,7 +164,7 @@ async function backfill(
 
   const tree = await takeTree(sql);
   if (tree === null) return 'busy';
-  const map = await MapRound.open(sql, identity, true, tree.size);
+  const map = await MapRound.open(sql, identity, tree.size);
   if (!(map instanceof MapRound)) return 'off';
   const added = keys.flatMap((ofEntry, place) => ofEntry.map((key) => ({ key, logIndex: from + place })));
   const rows = await maker.insert(added, map);

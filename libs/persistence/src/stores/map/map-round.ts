@@ -60,17 +60,21 @@ export class MapRound {
 
   /**
    * Opens the map, and switches it on if the log has no entries. Returns null while the map is off, or why this worker cannot
-   * continue it. `identity` is null for a worker without a VRF key.
+   * continue it. `identity` is null for a worker without a VRF key. The caller must have taken the
+   * tree in an earlier statement, because a statement does not see what is committed while it waits.
    */
   static async open(
     sql: TransactionSql,
     identity: MapIdentity | null,
-    hasMap: boolean,
     size: number,
   ): Promise<MapRound | MapRefusal | null> {
-    if (identity === null) return hasMap ? 'no_vrf_key' : null;
-    if (!hasMap && (size > 0 || (await sql.run(SWITCH_ON, { ...identity, startsAt: 0 })).length === 0)) return null;
-    const state = await new MapReadStore(sql).state();
+    const reads = new MapReadStore(sql);
+    let state = await reads.state();
+    if (identity === null) return state === null ? null : 'no_vrf_key';
+    if (state === null) {
+      if (size > 0 || (await sql.run(SWITCH_ON, { ...identity, startsAt: 0 })).length === 0) return null;
+      state = await reads.state();
+    }
     if (state?.origin !== identity.origin || state.vrfKey !== identity.vrfKey) return 'unknown_vrf_key';
     return new MapRound(sql, identity.origin, state.backfilledTo === state.startsAt);
   }
