@@ -17,7 +17,7 @@ try {
   const last: Uint8Array[] = [];
   const round = (count: number, hasRoot: boolean): Promise<void> =>
     database.sql.transaction(async (sql) => {
-      const map = await MapRound.open(sql, IDENTITY, size > 0, size);
+      const map = await MapRound.open(sql, IDENTITY, size);
       if (map === null || typeof map === 'string') throw new Error(`The map does not grow: ${String(map)}`);
       const keys = Array.from({ length: count }, (_, at) => ({ key: new Uint8Array(randomBytes(32)), logIndex: size + at }));
       last.splice(0, last.length, ...keys.slice(0, 25).map(({ key }) => key));
