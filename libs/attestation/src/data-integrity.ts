@@ -3,21 +3,11 @@ import { canonicalize, type JsonValue } from '@iss/domain';
 import { type CredentialClaims, secondsOf } from './issue';
 import { type IssuingKey, privateKeyOf } from './issuing-key';
 
-const VC_CONTEXT = 'https://www.w3.org/ns/credentials/v2';
-/** Says what the terms mean that W3C does not define. The members of an envelope are data, and no terms. */
-const CONTEXT: JsonValue = [
-  VC_CONTEXT,
-  {
-    EntityStateCredential: 'urn:identity-state:entity-state:1',
-    TokenStatusListEntry: 'urn:identity-state:token-status-list-entry:1',
-    ...Object.fromEntries(
-      ['envelope', 'envelope_hash', 'log', 'status_list'].map((term) => [
-        term,
-        { '@id': `urn:identity-state:${term}`, '@type': '@json' },
-      ]),
-    ),
-  },
-];
+/**
+ * The members of an envelope are terms that W3C does not define. Both are URLs, because `@digitalbazaar/vc` refuses a context
+ * that is an object.
+ */
+const CONTEXT = ['https://www.w3.org/ns/credentials/v2', 'https://www.w3.org/ns/credentials/undefined-terms/v2'];
 
 /** A whole version, as it is stored. */
 export interface SealedVersion {
