@@ -379,15 +379,6 @@ describe('attacks on the log, which one audit finds', () => {
   beforeAll(async () => {
     for (const [, how] of LOG_ATTACKS) await log.tamper(how);
     findings = (await auditFindings()).findings;
-    console.log(
-      JSON.stringify(
-        findings
-          .filter((f) => f.check !== 'leaf' || !/25|26|27|28|29|3|4|50|51/.test(f.where))
-          .map((f) => [f.check, f.where]),
-        null,
-        0,
-      ).replaceAll('],[', '\n'),
-    );
   });
 
   it.each(LOG_ATTACKS)('%s', (_attack, _how, check, where) => {

@@ -38,7 +38,7 @@ export function createLogger(
       censor: '[redacted]',
     },
   };
-  return pino(settings, destination ?? standardOutput());
+  return pino(settings, destination ?? (standardOutput ??= openStandardOutput()));
 }
 
 /** The injection token of the logger. */
@@ -84,11 +84,14 @@ function now(): string {
 const BLOCK_LENGTH = 65_536;
 const FLUSH_MS = 250;
 
+/** All loggers of the process share it. */
+let standardOutput: DestinationStream | undefined;
+
 /**
  * Writes standard output in blocks: a system call per line would take a tenth of the time of a read. Lines are delayed
  * by at most a quarter of a second. They are written before the process ends, unless it is killed.
  */
-function standardOutput(): DestinationStream {
+function openStandardOutput(): DestinationStream {
   let block = '';
   const writeOut = (): void => {
     if (block === '') return;

@@ -28,6 +28,14 @@ const realNow = Date.now;
 const discoveryPath = '/acme/.well-known/openid-configuration';
 const jwksPath = '/acme/jwks';
 
+const opened: KeySet[] = [];
+/** Opens a key set, which the end of the test closes. */
+function open(given: AuthSettings): KeySet {
+  const keySet = new KeySet(given);
+  opened.push(keySet);
+  return keySet;
+}
+
 beforeEach(async () => {
   offsetMs = 0;
   jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offsetMs);
@@ -61,6 +69,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  for (const keySet of opened.splice(0)) keySet.onModuleDestroy();
   jest.restoreAllMocks();
   server.close();
   server.closeAllConnections();
@@ -68,7 +77,7 @@ afterEach(async () => {
 });
 
 it('asks the issuer when first needed, and once for all who wait', async () => {
-  const keySet = new KeySet(settings);
+  const keySet = open(settings);
   expect(asked).toEqual([]);
   const answers = await Promise.all([keySet.current(), keySet.current(), keySet.current()]);
   expect(answers[0]).toEqual([
@@ -79,7 +88,7 @@ it('asks the issuer when first needed, and once for all who wait', async () => {
 });
 
 it('asks no discovery document when it is told where the keys are', async () => {
-  const keySet = new KeySet({ ...settings, jwksUri: new URL('/elsewhere', settings.issuer).href });
+  const keySet = open({ ...settings, jwksUri: new URL('/elsewhere', settings.issuer).href });
   await keySet.current();
   expect(asked).toEqual(['/elsewhere']);
 });
@@ -100,13 +109,13 @@ it.each<[string, object]>([
   ['that is symmetric', { kty: 'oct', k: 'c2VjcmV0' }],
 ])('ignores a key %s, and only that one', async (_name, members) => {
   routes[jwksPath] = answer({ keys: [{ ...key, kid: 'k2', ...members }, key, null, 'key'] });
-  expect((await new KeySet(settings).current()).map(({ keyId }) => keyId)).toEqual(['k1']);
+  expect((await open(settings).current()).map(({ keyId }) => keyId)).toEqual(['k1']);
   routes[jwksPath] = answer({ keys: [{ ...key, kid: 'k2', key_ops: ['verify'], alg: 'PS256' }, key] });
-  expect((await new KeySet(settings).current()).map(({ keyId }) => keyId)).toEqual(['k2', 'k1']);
+  expect((await open(settings).current()).map(({ keyId }) => keyId)).toEqual(['k2', 'k1']);
 });
 
 it('gives the same object as long as the keys are the same, and another when they are not', async () => {
-  const keySet = new KeySet(settings);
+  const keySet = open(settings);
   const before = await keySet.current();
   offsetMs += 11 * 60_000;
   expect(await keySet.current()).toBe(before);
@@ -119,7 +128,7 @@ it('gives the same object as long as the keys are the same, and another when the
 });
 
 it('refreshes in good time without making anybody wait', async () => {
-  const keySet = new KeySet(settings);
+  const keySet = open(settings);
   const before = await keySet.current();
   let release: (() => void) | undefined;
   routes[jwksPath] = (request, response) => void (release = () => goodKeys(request, response));
@@ -154,7 +163,7 @@ it.each<[string, string, RequestListener]>([
   ['no discovery document', discoveryPath, answer({}, { status: 404 })],
 ])('is unavailable, and well again soon, when the issuer answers with %s', async (_name, path, listener) => {
   routes[path] = listener;
-  const keySet = new KeySet(settings);
+  const keySet = open(settings);
   await expect(keySet.current()).rejects.toMatchObject({ code: 'unavailable' });
   expect(asked).toContain(path);
   expect(asked).not.toContain('/elsewhere');
@@ -172,7 +181,7 @@ it.each(['headers', 'body'])('gives up on an issuer whose %s do not come', async
   routes[jwksPath] = (_request, response) => {
     if (part === 'body') response.setHeader('content-type', 'application/json').write('{"keys":');
   };
-  await expect(new KeySet(settings).current()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(open(settings).current()).rejects.toMatchObject({ code: 'unavailable' });
   expect(asksFor).toHaveBeenCalledWith(5_000);
 });
 
@@ -180,7 +189,7 @@ describe('an issuer that is away', () => {
   const isAway = answer({}, { status: 503 });
 
   it('leaves fresh keys ok, however many unknown key ids ask for others', async () => {
-    const keySet = new KeySet(settings);
+    const keySet = open(settings);
     const before = await keySet.current();
     routes[jwksPath] = isAway;
     offsetMs += 60_000;
@@ -194,7 +203,7 @@ describe('an issuer that is away', () => {
     ['has no key', { keys: [] }],
     ['has only keys for encryption', { keys: [{ ...key, use: 'enc' }] }],
   ])('says that the issuer gives no keys where its set %s', async (_, set) => {
-    const keySet = new KeySet(settings);
+    const keySet = open(settings);
     routes[jwksPath] = answer(set);
     expect(await keySet.check()).toEqual({
       status: 'failed',
@@ -204,7 +213,7 @@ describe('an issuer that is away', () => {
   });
 
   it('is degraded while previous keys are trusted, and failed after an hour', async () => {
-    const keySet = new KeySet(settings);
+    const keySet = open(settings);
     await keySet.current();
     routes[jwksPath] = isAway;
     offsetMs += 6 * 60_000;
@@ -216,7 +225,7 @@ describe('an issuer that is away', () => {
   });
 
   it('is not waited for by requests that its previous keys verify', async () => {
-    const keySet = new KeySet(settings);
+    const keySet = open(settings);
     const before = await keySet.current();
     routes[jwksPath] = isAway;
     offsetMs += 11 * 60_000;
@@ -242,7 +251,7 @@ describe('an issuer that is away', () => {
       if (ms !== undefined && ms >= 10_000) retries.push({ work, ms });
       return realSetTimeout(work, ms, ...rest);
     });
-    const keySet = new KeySet(settings);
+    const keySet = open(settings);
     routes[jwksPath] = isAway;
     await expect(keySet.current()).rejects.toMatchObject({ code: 'unavailable' });
     expect(retries.map(({ ms }) => ms <= 20_000)).toEqual([true]);
