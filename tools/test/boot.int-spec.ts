@@ -24,3 +24,10 @@ it.each(['api-gateway', 'webhook-worker'])('the %s refuses a login that owns the
   expect(others).toEqual([]);
   expect(JSON.parse(line)).toMatchObject({ name: app, msg: expect.stringMatching(/owns the tables/) });
 });
+
+it('writes a warning of Node as a line of JSON', () => {
+  const platform = JSON.stringify(join(repositoryRoot, 'libs', 'platform', 'dist', 'index.js'));
+  const script = `require(${platform}).boot('worker', async () => process.emitWarning('old'), 'WORKER_PORT')`;
+  const { stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', timeout: 60_000 });
+  expect(JSON.parse(stderr)).toMatchObject({ level: 40, name: 'worker', msg: 'Warning: old' });
+});

@@ -9,6 +9,9 @@ import { runCommand } from './run';
 import { requireWebAddress } from './identity/web-address';
 import { visibleLines } from './visible';
 
+// Warnings of Node are for developers: that Web Crypto may change ML-DSA, for example.
+process.removeAllListeners('warning');
+
 const ending = new AbortController();
 
 // The reader of a pipe may stop early, as in `iss log acme-corp | head`. Commands that run forever then end. Other commands

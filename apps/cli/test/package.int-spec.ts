@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,4 +100,18 @@ it('loads no command and no other package for --version', async () => {
   const packages = loaded.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean);
   expect(new Set(packages)).toEqual(new Set(['commander']));
   expect(loaded.filter((path) => /\/dist\/(commands|audit|service|doctor)\//.test(path))).toEqual([]);
+});
+
+it('shows no warning of Node', () => {
+  // Web Crypto calls the algorithm of this key experimental.
+  const words = [
+    join(repositoryRoot, 'apps/cli/dist/main.js'),
+    'log-key',
+    '--origin',
+    'log.example/pq',
+    '--pq',
+    '--print',
+  ];
+  const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  expect(stdout + stderr).toMatch(/^PRIVATE[+]KEY[+]\S+\nlog[.]example[/]pq[+]\S+\n$/);
 });

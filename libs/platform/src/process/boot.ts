@@ -16,19 +16,21 @@ function explain(error: unknown, portVariable: string): readonly string[] {
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }
 
-/** pino's number for the level of fatal log lines. */
-const FATAL = 60;
+/** pino's numbers for the levels of log lines. */
+const [WARN, FATAL] = [40, 60];
 
 /**
  * Runs the `main` function of the process `name`. If it fails, writes one JSON line to standard error, in the format of
  * log lines (one for each faulty variable), and exits with 1. `portVariable` is the variable of the port that the
- * process listens on.
+ * process listens on. Warnings of Node become such lines too, because Node writes text.
  */
 export function boot(name: string, main: () => Promise<void>, portVariable: string): void {
+  const write = (level: number, msg: string): void => {
+    process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), name, msg })}\n`);
+  };
+  process.removeAllListeners('warning').on('warning', (warning) => write(WARN, String(warning)));
   main().catch((error: unknown) => {
-    const time = new Date().toISOString();
-    for (const msg of explain(error, portVariable))
-      process.stderr.write(`${JSON.stringify({ level: FATAL, time, name, msg })}\n`);
+    for (const msg of explain(error, portVariable)) write(FATAL, msg);
     process.exit(1);
   });
 }
