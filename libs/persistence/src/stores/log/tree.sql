@@ -146,10 +146,17 @@ SELECT i.vkey
 SELECT announce_first_log_keys(:vkeys::text[]) AS "isFirst"
 
 -- statement: log_keys_use
--- Records keys in use. A key that ended meanwhile stays ended.
+-- Records announced keys in use.
 INSERT INTO log_keys (vkey)
 SELECT a.vkey FROM unnest(:vkeys::text[]) AS i(vkey) CROSS JOIN LATERAL (@live_announcement) a
     ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL
+
+-- statement: log_keys_end_use
+-- Ends the use of keys that are not announced. It follows a change of either, in a transaction of its own: whichever
+-- comes second sees both.
+UPDATE log_keys i SET until_at = now()
+ WHERE i.vkey = ANY (:vkeys::text[]) AND (i.until_at IS NULL) IS TRUE AND (SELECT a.vkey FROM (@live_announcement) a) IS NULL
+RETURNING i.vkey
 
 -- statement: log_policy
 SELECT policy FROM log_policy WHERE is_one
