@@ -76,7 +76,7 @@ export class LogCheckpointStore {
     return (await this.sql.run(MARKED, { size })).map(({ note }) => note);
   }
 
-  /** Publishes a checkpoint. Returns false if a larger one is published. */
+  /** Publishes a checkpoint. Returns false if a larger one is published, or the log has another name by now. */
   publish(checkpoint: CheckpointToPublish): Promise<boolean> {
     return this.sql.transaction(async (sql) => {
       await sql.run(PUBLISH_TURN, {});

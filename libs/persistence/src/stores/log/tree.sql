@@ -99,12 +99,18 @@ SELECT c.note FROM log_checkpoints c WHERE c.size = :size::bigint AND c.marked_a
 -- A separate statement, so that later statements of the transaction see everything that was published before.
 SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0))
 
+-- fragment: goes_by(origin)
+-- True unless the log was restarted under another name.
+coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC LIMIT 1), @origin) = @origin
+
 -- statement: log_checkpoint_publish
--- Publishes a checkpoint unless a larger one is published, because one of several signing processes may be late.
+-- Publishes a checkpoint unless a larger one is published, or the log was restarted under another name, because one of
+-- several signing processes may be late.
 INSERT INTO log_checkpoints (origin, size, note, complete_at)
 SELECT :origin, :size::bigint, :note, :completeAt::timestamptz
  WHERE coalesce((SELECT c.size FROM log_checkpoints c WHERE c.marked_at IS NULL
                   ORDER BY (-c.checkpoint_id) LIMIT 1), 0) <= :size::bigint
+   AND @goes_by(:origin)
 RETURNING size::float8 AS size
 
 -- statement: log_checkpoint_thin
