@@ -33,7 +33,7 @@ export interface DeliveryAttempt {
 /** The result of an attempt. */
 export interface AttemptResult {
   deliveryId: string;
-  /** Where it was sent. */
+  /** The target of the attempt. */
   targetUrl: string;
   attempt: number;
   startedAt: Date;
