@@ -9,6 +9,7 @@ import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot, TRACE } from '../../testing/world';
 import { IdempotencyStore } from '../edge/idempotency.store';
 import { LogEntryStore } from '../log/log-entry.store';
+import { fillProvenance } from '../provenance/fill-provenance';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { UpdateStore } from '../updates/update.store';
 import { ErasureStore } from './erasure.store';
@@ -310,5 +311,23 @@ describe('beside writers', () => {
     if (begun.kind !== 'began') throw new Error('another request runs');
     await keys.keep(key, begun.claim, 'answer', subject);
     expect(await keys.begin(key, key)).toEqual({ kind: 'answered', answer: 'answer' });
+  });
+
+  it('adds no provenance of a text that is being erased', async () => {
+    await beginErasure('{2}');
+    await erase();
+    const filled = fillProvenance(world.url);
+    await untilBlocked(1, filled);
+    await eraser.query('COMMIT');
+    await filled;
+    const { rows } = await owner.query(
+      'SELECT snapshot_version AS version, changed_paths IS NULL AS "isUnknown" FROM snapshot_provenance ORDER BY 1',
+    );
+    expect(rows).toEqual([
+      { version: 1, isUnknown: true },
+      { version: 3, isUnknown: true },
+      { version: 4, isUnknown: false },
+      { version: 5, isUnknown: false },
+    ]);
   });
 });
