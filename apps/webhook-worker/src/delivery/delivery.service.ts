@@ -90,6 +90,7 @@ export class DeliveryService {
     this.metrics.attempt(failure?.phase ?? 'none', latencyMs);
     const base = {
       deliveryId: attempt.deliveryId,
+      targetUrl: attempt.targetUrl,
       attempt: attempt.attempt,
       startedAt,
       latencyMs,

@@ -142,6 +142,7 @@ export function snapshot(change: Partial<SnapshotToAppend> = {}): SnapshotToAppe
     origins: null,
     changedPaths: null,
     firstChangedBy: null,
+    isBaseErased: false,
     ...change,
   };
 }

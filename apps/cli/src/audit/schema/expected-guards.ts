@@ -250,7 +250,7 @@ function end_offers_of_retired (): plpgsql as its owner search_path=pg_catalog, 
 function end_pending_changes (): plpgsql search_path=pg_catalog, pg_temp 6bfe77e0897f9474 for PUBLIC
 function erase_changed_paths (): plpgsql as its owner search_path=pg_catalog, pg_temp 9014ad18abb0a632 for PUBLIC
 function erase_texts (): plpgsql as its owner search_path=pg_catalog, pg_temp 92c4a80cd94e0161 for PUBLIC
-function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp 3da14c8a9ec69b12 for iss_app, iss_gateway
+function erase_versions (asked bigint): plpgsql as its owner search_path=pg_catalog, pg_temp 9dfdd90964bd5cfe for iss_app, iss_gateway
 function erase_views (): plpgsql as its owner search_path=pg_catalog, pg_temp dff1552ab4f59633 for PUBLIC
 function forget_granted_feeds (): plpgsql search_path=pg_catalog, pg_temp 1c4f43ef343d3e0a for PUBLIC
 function forget_search_terms (): plpgsql as its owner search_path=pg_catalog, pg_temp e1df26d1c8352903 for PUBLIC
@@ -259,6 +259,8 @@ function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted t
 function grant_needs_confirmation (id uuid, grantor text, grantee text, wanted text[], until timestamp with time zone, wanted_paths text[], since timestamp with time zone): sql search_path=pg_catalog, pg_temp a48041e4bd4379ec for PUBLIC
 function hold_back_changes (): plpgsql search_path=pg_catalog, pg_temp db01a7fa7eb34efd for PUBLIC
 function invalidate_erased_credentials (): plpgsql as its owner search_path=pg_catalog, pg_temp 9d8b79c11157c6ef for PUBLIC
+function is_erased_by_now (key bigint, version integer): plpgsql search_path=pg_catalog, pg_temp 113ae7e459a4365b for PUBLIC
+function is_erased_since (key bigint, moment timestamp with time zone): plpgsql search_path=pg_catalog, pg_temp 75f59f8688ee8291 for PUBLIC
 function is_grant_narrowed (was_scopes text[], scopes text[], was_until timestamp with time zone, until timestamp with time zone, was_paths text[], paths text[], was_since timestamp with time zone, since timestamp with time zone): sql search_path=pg_catalog, pg_temp 76b45b7b8e792cad for PUBLIC
 function keep_subscription_types (): plpgsql as its owner search_path=public, pg_temp 0f34d4521c42d8a7 for PUBLIC
 function keyed_version_text (entry log_entries): sql search_path=pg_catalog, pg_temp 3c3c3b6fc681da1f for PUBLIC
@@ -344,6 +346,7 @@ migration Disclosures1700000000018: applied
 migration DisplayNames1700000000047: applied
 migration ErasedTexts1700000000045: applied
 migration Erasure1700000000019: applied
+migration ErasuresBesideWriters1700000000069: applied
 migration ErasuresInANewLog1700000000022: applied
 migration ErasuresNameVersions1700000000041: applied
 migration EventsBesideTheLog1700000000048: applied

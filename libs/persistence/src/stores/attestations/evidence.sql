@@ -64,14 +64,17 @@ UPDATE attestations a
        status_at = statement_timestamp()
  WHERE a.attestation_id = ANY (ARRAY(SELECT named.attestation_id FROM named))
 
+-- fragment: has_grown
+-- True if a credential was added to the list since it was claimed. The row itself says so, because the statement does not see
+-- an attestation that is committed while it waits for the row.
+l.due_at < l.asked_at + interval '5 minutes'
+
 -- statement: attestation_list_read
 -- Schedules the next read an hour later, if an attestation needs it. If a credential was added meanwhile, the next read
 -- is sooner.
 UPDATE attestation_lists l
    SET issued_at = :issuedAt::timestamptz, failures = 0, problem = NULL,
-       due_at = CASE WHEN (SELECT true FROM attestations a
-                            WHERE (a.tenant_id, a.issuer, a.status_uri) = (l.tenant_id, l.issuer, l.uri) AND a.status = 'pending' LIMIT 1)
-                     THEN statement_timestamp() + interval '10 seconds'
+       due_at = CASE WHEN @has_grown THEN l.due_at
                      WHEN :isNeeded::boolean THEN statement_timestamp() + interval '1 hour' END
  WHERE l.tenant_id = :tenantId::text AND l.issuer = :issuer::text AND l.uri = :uri::text
 
@@ -79,7 +82,8 @@ UPDATE attestation_lists l
 -- Schedules the next read after one minute, then after two, four …, up to an hour, if an attestation needs it.
 UPDATE attestation_lists l
    SET failures = l.failures + 1, problem = :problem::text,
-       due_at = CASE WHEN (SELECT true FROM attestations a
+       due_at = CASE WHEN @has_grown
+                       OR (SELECT true FROM attestations a
                             WHERE (a.tenant_id, a.issuer, a.status_uri) = (l.tenant_id, l.issuer, l.uri) AND a.status_uri IS NOT NULL
                               AND a.status <> 'revoked' AND coalesce(a.expires_at, 'infinity') > statement_timestamp() LIMIT 1)
                      THEN statement_timestamp() + least(interval '1 hour', interval '1 minute' * power(2, least(l.failures, 10))) END

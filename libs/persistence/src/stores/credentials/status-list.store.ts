@@ -26,10 +26,14 @@ export interface SignedStatusList {
 }
 
 type List = { listId: string };
+type Key = Pick<SealedKey, 'kid' | 'publicKey' | 'sealed'>;
 
 const FIND = statement<List, { token: string }>('status_list_find');
 const MARK = statement<{ limit: number }, { taken: number }>('status_lists_mark');
-const CLAIM = statement<object, Omit<DueStatusList, 'statuses'>>('status_list_claim');
+const CLAIM = statement<object, Omit<DueStatusList, 'statuses' | keyof Key> & { tenantId: string }>(
+  'status_list_claim',
+);
+const KEY = statement<{ tenantId: string }, Key>('status_list_key');
 const STATUSES = statement<List, ListedStatus>('status_list_statuses');
 const SIGNED = statement<List & SignedStatusList>('status_list_signed');
 const FAILED = statement<List>('status_list_failed');
@@ -55,11 +59,16 @@ export class StatusListStore {
    */
   async signNext(sign: (list: DueStatusList) => Promise<SignedStatusList>): Promise<boolean> {
     const { isMore, failure } = await this.sql.transaction(async (sql) => {
-      const [list] = await sql.run(CLAIM, {});
-      if (list === undefined) return { isMore: false, failure: null };
+      const [claimed] = await sql.run(CLAIM, {});
+      if (claimed === undefined) return { isMore: false, failure: null };
+      const { tenantId, ...list } = claimed;
       const { listId } = list;
+      const [key] = await sql.run(KEY, { tenantId });
       const statuses = await sql.run(STATUSES, { listId });
-      const signed = await sign({ ...list, statuses }).catch((error: Error) => error);
+      const signed =
+        key === undefined
+          ? new Error(`the tenant ${tenantId} has no key that signs`)
+          : await sign({ ...list, ...key, statuses }).catch((error: Error) => error);
       if (signed instanceof Error) {
         await sql.run(FAILED, { listId });
         return { isMore: true, failure: signed };

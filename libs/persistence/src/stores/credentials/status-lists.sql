@@ -16,10 +16,15 @@ WITH marked AS MATERIALIZED (
 SELECT count(*)::int AS taken FROM marked
 
 -- statement: status_list_claim
--- Locks the next list that must be signed, with the key that signs for its tenant.
-SELECT l.list_id AS "listId", l.issuer, l.uri, l.signed_at AS "signedAt", k.kid, k.public_key AS "publicKey", k.sealed
-  FROM (SELECT * FROM status_lists l WHERE l.due_at <= statement_timestamp() ORDER BY l.due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) l
-  LEFT JOIN LATERAL (SELECT * FROM issuing_keys k WHERE k.tenant_id = l.tenant_id AND k.replaced_at IS NULL LIMIT 1) k ON true
+-- Locks the next list that must be signed.
+SELECT l.list_id AS "listId", l.tenant_id AS "tenantId", l.issuer, l.uri, l.signed_at AS "signedAt"
+  FROM status_lists l WHERE l.due_at <= statement_timestamp() ORDER BY l.due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+
+-- statement: status_list_key
+-- The key that signs for a tenant. A separate statement after the lock, so that it is never one that was replaced before:
+-- that replacement has made the list due, and the signature ends this.
+SELECT k.kid, k.public_key AS "publicKey", k.sealed
+  FROM issuing_keys k WHERE k.tenant_id = :tenantId::text AND k.replaced_at IS NULL LIMIT 1
 
 -- statement: status_list_statuses
 SELECT c.status_idx AS idx, c.status FROM credentials c

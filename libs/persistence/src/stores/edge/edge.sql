@@ -20,7 +20,12 @@ SELECT begun.claim, k.body_hash = :bodyHash AS "isSameBody", k.answer
 key_hash = :keyHash AND (started_at = :claim::timestamptz AND answer IS NULL) IS TRUE
 
 -- statement: idempotency_keep
-UPDATE idempotency_keys SET answer = :answer, subject_hash = :subjectHash::bytea WHERE @claimed
+-- Keeps nothing about a subject of which versions were erased meanwhile.
+UPDATE idempotency_keys SET answer = :answer, subject_hash = sha256(convert_to(:subjectType::text || '/' || :subjectId::text, 'UTF8'))
+ WHERE @claimed
+   AND (SELECT is_erased_since(s.subject_key, :claim::timestamptz) FROM subjects s
+         WHERE s.subject_type = :subjectType AND s.subject_id = :subjectId LIMIT 1) IS NOT TRUE
+RETURNING true AS "isKept"
 
 -- statement: idempotency_free
 DELETE FROM idempotency_keys WHERE @claimed

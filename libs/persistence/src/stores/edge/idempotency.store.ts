@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { SubjectRef } from '@iss/domain';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
@@ -19,9 +18,10 @@ const BEGIN = statement<
   { claim: string | null; isSameBody: boolean | null; answer: string | null }
 >('idempotency_begin');
 
-const KEEP = statement<{ keyHash: Buffer; claim: string; answer: string; subjectHash: Buffer | null }>(
-  'idempotency_keep',
-);
+const KEEP = statement<
+  { keyHash: Buffer; claim: string; answer: string; subjectType: string | null; subjectId: string | null },
+  { isKept: true }
+>('idempotency_keep');
 
 const FREE = statement<{ keyHash: Buffer; claim: string }>('idempotency_free');
 
@@ -46,11 +46,13 @@ export class IdempotencyStore {
 
   /**
    * Stores the answer of the request with this claim, unless another request has taken the key over. `subject` is the subject
-   * that the answer describes, if any: an erasure of the subject deletes the answer.
+   * that the answer describes, if any: an erasure of the subject deletes the answer. If it was erased during the request, the
+   * key is free again.
    */
   async keep(keyHash: Buffer, claim: string, answer: string, subject: SubjectRef | null = null): Promise<void> {
-    const subjectHash = subject && createHash('sha256').update(`${subject.subjectType}/${subject.subjectId}`).digest();
-    await this.sql.run(KEEP, { keyHash, claim, answer, subjectHash });
+    const { subjectType, subjectId } = subject ?? { subjectType: null, subjectId: null };
+    const kept = await this.sql.run(KEEP, { keyHash, claim, answer, subjectType, subjectId });
+    if (kept.length === 0) await this.free(keyHash, claim);
   }
 
   /** Frees the key, so that the next request with it runs. */

@@ -1,26 +1,37 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEYED_ENTRY_VERSION, logEntryText } from '@iss/domain';
 import { Client } from 'pg';
 import { repositoryRoot } from '../../../../../tools/root';
+import { waitFor } from '../../../../../tools/testing/wait-for';
 import { rowsRead } from '../../testing/rows-read';
-import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
+import { addTenant, openSharedWorld, type SharedWorld, snapshot, TRACE } from '../../testing/world';
+import { IdempotencyStore } from '../edge/idempotency.store';
 import { LogEntryStore } from '../log/log-entry.store';
+import { fillProvenance } from '../provenance/fill-provenance';
 import { SnapshotWriteStore } from '../snapshots/snapshot-write.store';
+import { UpdateStore } from '../updates/update.store';
 import { ErasureStore } from './erasure.store';
 
 let world: SharedWorld;
 let owner: Client;
+let eraser: Client;
 let subjectKey: string;
+let lastHash: string | null;
 const subject = { subjectType: 'organization', subjectId: 'erased' };
 const VERSIONS = 5;
 
 beforeAll(async () => {
   world = await openSharedWorld();
   owner = world.admin;
+  eraser = new Client({ connectionString: world.url });
+  await eraser.connect();
 });
-afterAll(() => world?.close());
+afterAll(async () => {
+  await eraser?.end();
+  await world?.close();
+});
 
 beforeEach(async () => {
   await world.empty();
@@ -32,6 +43,7 @@ beforeEach(async () => {
     await (snapshotVersion === 1 ? writes.create(next) : writes.append(next));
     prevHash = next.envelopeHash;
   }
+  lastHash = prevHash;
   const { rows } = await owner.query<{ key: string }>(`SELECT subject_key AS key FROM subjects`);
   subjectKey = rows[0]?.key ?? '';
 });
@@ -39,7 +51,7 @@ beforeEach(async () => {
 /** Adds the log entries that erasures read. */
 const log = () =>
   owner.query(`INSERT INTO log_entries (log_index, entry_type, subject_key, snapshot_version, salt)
-               SELECT snapshot_version, 1, subject_key, snapshot_version, decode(repeat('00', 16), 'hex') FROM snapshots`);
+               SELECT snapshot_version, 1, subject_key, snapshot_version, decode(repeat('00', 16), 'hex') FROM snapshots ON CONFLICT DO NOTHING`);
 
 /** Returns the versions that have their text. */
 async function standing(): Promise<number[]> {
@@ -155,4 +167,167 @@ it('a page of erasures reads only what it shows', async () => {
       rows,
     });
   expect((await read(4)) - (await read(2))).toBe(2);
+});
+
+describe('beside writers', () => {
+  const NAMED = {
+    ...{ name: 'acme', displayName: 'Acme', namePath: '/attributes/legal/legal_name' },
+    identifiers: [{ scheme: 'lei', value: '1', path: '/attributes/identifiers/0/value' }],
+  };
+
+  beforeEach(log);
+
+  /** Begins a transaction that erases these versions. */
+  async function beginErasure(versions: string): Promise<void> {
+    await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
+                       VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '${versions}', 'alice')`);
+    await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now() WHERE status = 'pending'`);
+    await eraser.query('BEGIN');
+  }
+  const erase = () => eraser.query(`SELECT erase_versions(erasure_id) FROM erasures WHERE status = 'pending'`);
+
+  /** Waits until so many statements wait for a lock, or the work has ended. */
+  async function untilBlocked(count: number, work: Promise<unknown>): Promise<void> {
+    let hasEnded = false;
+    const end = (): void => void (hasEnded = true);
+    work.then(end, end);
+    const waiting = async () =>
+      (
+        await owner.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        )
+      ).rowCount ?? 0;
+    await waitFor(async () => hasEnded || (await waiting()) >= count, { what: `${count} statements that wait` });
+  }
+
+  const propose = () =>
+    new UpdateStore(world.database.sql).propose({
+      ...{ ...subject, updateId: randomUUID(), tenantId: 'acme', principalId: 'tenant_editor' },
+      ...{ baseSnapshotId: randomUUID(), baseSnapshotVersion: VERSIONS, patchOps: '["secret"]', changeKind: 'change' },
+      ...{ requestId: 'one', initiatedBy: null, evidencePolicy: 'open', trace: TRACE },
+    });
+
+  /** Writes the next version, which has the same name and identifiers. */
+  async function append(snapshotVersion: number) {
+    const provenance = { changedBy: '"alice"', origins: Buffer.alloc(0), changedPaths: '["/attributes/secret"]' };
+    const next = snapshot({ ...subject, ...provenance, snapshotVersion, prevHash: lastHash, terms: NAMED });
+    const outcome = await new SnapshotWriteStore(world.database.sql).append(next);
+    lastHash = next.envelopeHash;
+    return outcome;
+  }
+
+  const patches = async () => (await owner.query('SELECT status, patch_ops AS patch FROM updates')).rows;
+
+  it('refuses a proposal on a version that is being erased', async () => {
+    await beginErasure(`{${VERSIONS}}`);
+    await erase();
+    const proposed = propose();
+    await untilBlocked(1, proposed);
+    await eraser.query('COMMIT');
+    expect(await proposed).toMatchObject({ kind: 'refused' });
+    expect(await patches()).toEqual([]);
+  });
+
+  it('erases the patch of a proposal that is being stored', async () => {
+    await beginErasure(`{${VERSIONS}}`);
+    await owner.query('BEGIN');
+    await owner.query(
+      `INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops, change_kind, request_id, proposed_by)
+       VALUES (gen_random_uuid(), 'acme', ${subjectKey}, gen_random_uuid(), 1, '[]', 'change', 'one', 'alice')`,
+    );
+    const proposed = propose();
+    await untilBlocked(1, proposed);
+    const erased = erase();
+    await untilBlocked(2, erased);
+    await owner.query('ROLLBACK');
+    expect(await proposed).toMatchObject({ kind: 'proposed' });
+    await erased;
+    await eraser.query('COMMIT');
+    expect(await patches()).toEqual([{ status: 'withdrawn', patch: null }]);
+  });
+
+  const found = async () =>
+    (
+      await owner.query(
+        `SELECT s.name, s.display_name AS "displayName", s.name_path AS "namePath", p.changed_paths AS "changedPaths",
+                (SELECT json_agg(d.value) FROM subject_identifiers d) AS identifiers
+           FROM subjects s JOIN snapshot_provenance p ON p.subject_key = s.subject_key AND p.snapshot_version = ${VERSIONS + 2}`,
+      )
+    ).rows;
+  const { name, displayName, namePath } = NAMED;
+  const asWritten = [{ name, displayName, namePath, changedPaths: null, identifiers: ['1'] }];
+
+  it('keeps the name of a version that is written while its predecessor is erased, and not what changed', async () => {
+    await append(VERSIONS + 1);
+    await log();
+    await beginErasure(`{${VERSIONS + 1}}`);
+    await erase();
+    const appended = append(VERSIONS + 2);
+    await untilBlocked(1, appended);
+    await eraser.query('COMMIT');
+    expect(await appended).toMatchObject({ kind: 'written' });
+    expect(await found()).toEqual(asWritten);
+  });
+
+  it('keeps the name of a version that is being written, and not what changed', async () => {
+    await append(VERSIONS + 1);
+    await log();
+    await beginErasure(`{${VERSIONS + 1}}`);
+    await owner.query('BEGIN');
+    await owner.query('SELECT FROM subject_identifiers FOR UPDATE');
+    const appended = append(VERSIONS + 2);
+    await untilBlocked(1, appended);
+    const erased = erase();
+    await untilBlocked(2, erased);
+    await owner.query('COMMIT');
+    expect(await appended).toMatchObject({ kind: 'written' });
+    await erased;
+    await eraser.query('COMMIT');
+    expect(await found()).toEqual(asWritten);
+  });
+
+  it.each(['before', 'while'])('keeps no idempotent answer of a request if the subject was erased %s', async (when) => {
+    const keys = new IdempotencyStore(world.database.sql);
+    const key = Buffer.alloc(32, when);
+    const begun = await keys.begin(key, key);
+    if (begun.kind !== 'began') throw new Error('another request runs');
+    await beginErasure('{1}');
+    await erase();
+    if (when === 'before') await eraser.query('COMMIT');
+    const kept = keys.keep(key, begun.claim, 'secret', subject);
+    await untilBlocked(1, kept);
+    if (when === 'while') await eraser.query('COMMIT');
+    await kept;
+    expect(await keys.begin(key, key)).toMatchObject({ kind: 'began' });
+  });
+
+  it('keeps the idempotent answers of later requests', async () => {
+    await beginErasure('{1}');
+    await erase();
+    await eraser.query('COMMIT');
+    const keys = new IdempotencyStore(world.database.sql);
+    const key = Buffer.alloc(32, 'later');
+    const begun = await keys.begin(key, key);
+    if (begun.kind !== 'began') throw new Error('another request runs');
+    await keys.keep(key, begun.claim, 'answer', subject);
+    expect(await keys.begin(key, key)).toEqual({ kind: 'answered', answer: 'answer' });
+  });
+
+  it('adds no provenance of a text that is being erased', async () => {
+    await beginErasure('{2}');
+    await erase();
+    const filled = fillProvenance(world.url);
+    await untilBlocked(1, filled);
+    await eraser.query('COMMIT');
+    await filled;
+    const { rows } = await owner.query(
+      'SELECT snapshot_version AS version, changed_paths IS NULL AS "isUnknown" FROM snapshot_provenance ORDER BY 1',
+    );
+    expect(rows).toEqual([
+      { version: 1, isUnknown: true },
+      { version: 3, isUnknown: true },
+      { version: 4, isUnknown: false },
+      { version: 5, isUnknown: false },
+    ]);
+  });
 });

@@ -6,13 +6,7 @@ INSERT INTO log_key_announcements (vkey) VALUES (:vkey)
     ON CONFLICT (vkey) WHERE ended_at IS NULL DO NOTHING RETURNING true AS "isNew"
 
 -- statement: log_key_end
-WITH announced AS (
-  UPDATE log_key_announcements SET ended_at = now(), ended_by = session_user
-   WHERE vkey = :vkey AND ended_at IS NULL RETURNING 1
-), used AS (
-  UPDATE log_keys SET until_at = now() WHERE vkey = :vkey AND (until_at IS NULL) IS TRUE RETURNING 1
-)
-SELECT EXISTS (SELECT FROM announced) OR EXISTS (SELECT FROM used) AS "isEnded"
+UPDATE log_key_announcements SET ended_at = now(), ended_by = session_user WHERE vkey = :vkey AND ended_at IS NULL RETURNING vkey
 
 -- statement: log_key_checkpoints
 WITH c AS MATERIALIZED (

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { waitFor } from '../../../../../tools/testing/wait-for';
 import { openWorld, type World } from '../../testing/world';
 import { LogCheckpointStore } from './log-checkpoint.store';
 
@@ -17,6 +18,10 @@ afterAll(async () => {
   await other.end();
   await world.close();
 });
+
+const isWaiting = async (): Promise<boolean> =>
+  (await other.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`))
+    .rows.length > 0;
 
 const ORIGIN = 'log.example/test';
 const checkpoint = (size: number) => ({ origin: ORIGIN, size, note: `${ORIGIN}\n${size}\n`, completeAt: new Date() });
@@ -84,4 +89,26 @@ it('shows a key as in use again if it signs after it had ended and was announced
   await announce();
   await store.useKeys([vkey]);
   expect(await untilOf()).toBeNull();
+});
+
+it('does not show a key as in use that ends while a worker starts with it', async () => {
+  const vkey = `${ORIGIN}+00000002+AQ==`;
+  await other.query('INSERT INTO log_key_announcements (vkey) VALUES ($1)', [vkey]);
+  await store.useKeys([vkey]);
+  await other.query('BEGIN');
+  await other.query('UPDATE log_key_announcements SET ended_at = now(), ended_by = session_user WHERE vkey = $1', [
+    vkey,
+  ]);
+  await other.query('UPDATE log_keys SET until_at = now() WHERE vkey = $1', [vkey]);
+  const used = store.useKeys([vkey]);
+  await waitFor(isWaiting, { what: 'a worker that waits for the key' });
+  await other.query('COMMIT');
+  await used;
+  expect((await store.keys()).find((key) => key.vkey === vkey)?.until).toEqual(expect.any(Date));
+});
+
+it('publishes nothing of a log that was restarted under another name while witnesses were asked', async () => {
+  await other.query(`SELECT restart_log('log.example/next', $1, 1, sha256(''), 'note', 'lost')`, [ORIGIN]);
+  expect(await store.publish(checkpoint(100))).toBe(false);
+  expect(await store.publish({ ...checkpoint(1), origin: 'log.example/next' })).toBe(true);
 });

@@ -44,6 +44,9 @@ const ANNOUNCE_FIRST = statement<{ vkeys: readonly string[] }, { isFirst: boolea
 
 const USE_KEYS = statement<{ vkeys: readonly string[] }>('log_keys_use');
 
+/** Ends the use of those keys that are not announced. */
+export const END_USE = statement<{ vkeys: readonly string[] }, { vkey: string }>('log_keys_end_use');
+
 const POLICY = statement<NoParameters, { policy: string }>('log_policy');
 
 const USE_POLICY = statement<{ policy: string | null }>('log_policy_use');
@@ -73,7 +76,7 @@ export class LogCheckpointStore {
     return (await this.sql.run(MARKED, { size })).map(({ note }) => note);
   }
 
-  /** Publishes a checkpoint. Returns false if a larger one is published. */
+  /** Publishes a checkpoint. Returns false if a larger one is published, or the log has another name by now. */
   publish(checkpoint: CheckpointToPublish): Promise<boolean> {
     return this.sql.transaction(async (sql) => {
       await sql.run(PUBLISH_TURN, {});
@@ -109,9 +112,10 @@ export class LogCheckpointStore {
     return (await this.sql.one(ANNOUNCE_FIRST, { vkeys })).isFirst;
   }
 
-  /** Records that these keys sign from now on. Skips those that are not announced. */
+  /** Records that these keys sign from now on. Skips those that are not announced, and those that end meanwhile. */
   async useKeys(vkeys: readonly string[]): Promise<void> {
     await this.sql.run(USE_KEYS, { vkeys });
+    await this.sql.run(END_USE, { vkeys });
   }
 
   /** Returns the name of each restarted log with the previous name, in their order. */

@@ -1,5 +1,6 @@
 import type { TransactionSql } from '../../sql/sql';
 import { type NoParameters, statement } from '../../sql/statement';
+import { END_USE } from './log-checkpoint.store';
 
 /** A stored checkpoint that can be marked. */
 export interface MarkableCheckpoint {
@@ -12,7 +13,7 @@ const LIVE = statement<NoParameters, { vkey: string }>('log_key_live');
 
 const ANNOUNCE = statement<{ vkey: string }, { isNew: boolean }>('log_key_announce');
 
-const END = statement<{ vkey: string }, { isEnded: boolean }>('log_key_end');
+const END = statement<{ vkey: string }, { vkey: string }>('log_key_end');
 
 const OF_SIZES = statement<{ from: number; to: number; after: number; limit: number }, MarkableCheckpoint>(
   'log_key_checkpoints',
@@ -36,7 +37,9 @@ export class LogKeyStore {
 
   /** Ends a key, so that no worker signs with it any more. Returns false if it is unknown or has ended. */
   async end(vkey: string): Promise<boolean> {
-    return (await this.sql.one(END, { vkey })).isEnded;
+    const ended = await this.sql.run(END, { vkey });
+    const unused = await this.sql.run(END_USE, { vkeys: [vkey] });
+    return ended.length > 0 || unused.length > 0;
   }
 
   /** Returns up to `limit` unmarked checkpoints with sizes from `from` to `to` inclusive and ids larger than `after`. */

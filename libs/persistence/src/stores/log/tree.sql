@@ -99,12 +99,18 @@ SELECT c.note FROM log_checkpoints c WHERE c.size = :size::bigint AND c.marked_a
 -- A separate statement, so that later statements of the transaction see everything that was published before.
 SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0))
 
+-- fragment: goes_by(origin)
+-- True unless the log was restarted under another name.
+coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC LIMIT 1), @origin) = @origin
+
 -- statement: log_checkpoint_publish
--- Publishes a checkpoint unless a larger one is published, because one of several signing processes may be late.
+-- Publishes a checkpoint unless a larger one is published, or the log was restarted under another name, because one of
+-- several signing processes may be late.
 INSERT INTO log_checkpoints (origin, size, note, complete_at)
 SELECT :origin, :size::bigint, :note, :completeAt::timestamptz
  WHERE coalesce((SELECT c.size FROM log_checkpoints c WHERE c.marked_at IS NULL
                   ORDER BY (-c.checkpoint_id) LIMIT 1), 0) <= :size::bigint
+   AND @goes_by(:origin)
 RETURNING size::float8 AS size
 
 -- statement: log_checkpoint_thin
@@ -146,10 +152,17 @@ SELECT i.vkey
 SELECT announce_first_log_keys(:vkeys::text[]) AS "isFirst"
 
 -- statement: log_keys_use
--- Records keys in use. A key that ended meanwhile stays ended.
+-- Records announced keys in use.
 INSERT INTO log_keys (vkey)
 SELECT a.vkey FROM unnest(:vkeys::text[]) AS i(vkey) CROSS JOIN LATERAL (@live_announcement) a
     ON CONFLICT (vkey) DO UPDATE SET until_at = NULL WHERE log_keys.until_at IS NOT NULL
+
+-- statement: log_keys_end_use
+-- Ends the use of keys that are not announced. It follows a change of either, in a transaction of its own: whichever
+-- comes second sees both.
+UPDATE log_keys i SET until_at = now()
+ WHERE i.vkey = ANY (:vkeys::text[]) AND (i.until_at IS NULL) IS TRUE AND (SELECT a.vkey FROM (@live_announcement) a) IS NULL
+RETURNING i.vkey
 
 -- statement: log_policy
 SELECT policy FROM log_policy WHERE is_one

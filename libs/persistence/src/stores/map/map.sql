@@ -65,7 +65,7 @@ SELECT m.stream, m.last::float8 AS last
 -- Switches the map on. An older worker must not do so under the name of an ended log.
 INSERT INTO map_state (origin, vrf_key, starts_at)
 SELECT :origin, :vrfKey, :startsAt::bigint
- WHERE coalesce((SELECT r.origin FROM log_restarts r WHERE r.restart_id > 0 ORDER BY r.restart_id DESC LIMIT 1), :origin) = :origin
+ WHERE @goes_by(:origin)
 RETURNING true AS "isOn"
 
 -- statement: map_numbers_take

@@ -122,7 +122,9 @@ async function fillFrom(
 
 async function fill(sql: TransactionSql, row: Unfilled, filled: FilledProvenance): Promise<void> {
   const { subjectKey, snapshotVersion, isLatest } = row;
-  const { own, base, baseEnvelope, baseOrigins } = await sql.one(TEXTS, { subjectKey, snapshotVersion });
+  const [texts] = await sql.run(TEXTS, { subjectKey, snapshotVersion });
+  if (texts === undefined) return;
+  const { own, base, baseEnvelope, baseOrigins } = texts;
   const damaged = [own, base].filter((text) => text !== null && damageOf(text.envelope, text.envelopeHash) !== null);
   if (damaged.length > 0) {
     filled.damaged.push(...damaged.flatMap((text) => text?.snapshotId ?? []));

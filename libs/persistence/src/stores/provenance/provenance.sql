@@ -93,21 +93,25 @@ SELECT coalesce((SELECT n.subject_key FROM snapshots n WHERE n.subject_key > 0
                   ORDER BY n.subject_key DESC, n.snapshot_version DESC LIMIT 1), 0) AS "lastKey"
 
 -- statement: fill_provenance_texts
+-- No row: the text was erased or archived since the version was found.
 SELECT n.snapshot_id AS "own.snapshotId", n.envelope AS "own.envelope", encode(n.envelope_hash, 'hex') AS "own.envelopeHash",
        CASE WHEN b.envelope IS NOT NULL THEN b.snapshot_id END AS "base?.snapshotId", b.envelope AS "base?.envelope",
        encode(b.envelope_hash, 'hex') AS "base?.envelopeHash",
        CASE WHEN b.subject_key IS NOT NULL THEN coalesce(b.envelope, '{}') END AS "baseEnvelope", p.origins AS "baseOrigins"
   FROM (SELECT :subjectKey::bigint AS subject_key, :snapshotVersion::integer AS snapshot_version) i
  CROSS JOIN LATERAL (SELECT * FROM snapshots n
-                      WHERE n.subject_key = i.subject_key AND n.snapshot_version = i.snapshot_version LIMIT 1) n
+                      WHERE n.subject_key = i.subject_key AND n.snapshot_version = i.snapshot_version AND n.envelope IS NOT NULL LIMIT 1) n
   LEFT JOIN LATERAL (SELECT * FROM snapshots b
                       WHERE b.subject_key = i.subject_key AND b.snapshot_version = i.snapshot_version - 1 LIMIT 1) b ON true
   LEFT JOIN LATERAL (SELECT * FROM snapshot_provenance p
                       WHERE p.subject_key = i.subject_key AND p.snapshot_version = i.snapshot_version - 1 LIMIT 1) p ON true
 
 -- statement: fill_provenance_version
+-- Stores nothing of a text that was erased since it was read.
 INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins, changed_paths)
-VALUES (:subjectKey::bigint, :snapshotVersion::integer, :changedBy::text, :origins::bytea, :changedPaths::text::json)
+SELECT :subjectKey::bigint, :snapshotVersion::integer, :changedBy::text, :origins::bytea,
+       CASE WHEN is_erased_by_now(:subjectKey, :snapshotVersion - 1) IS NOT TRUE THEN :changedPaths::text::json END
+ WHERE NOT is_erased_by_now(:subjectKey, :snapshotVersion)
 ON CONFLICT DO NOTHING
 RETURNING snapshot_version AS "snapshotVersion"
 

@@ -48,6 +48,8 @@ export interface SnapshotToAppend extends SnapshotToWrite {
   changedPaths: string | null;
   /** The author of the first version, if this is the second one. */
   firstChangedBy: string | null;
+  /** True if the provenance was made without the text of the base, because it was erased. */
+  isBaseErased: boolean;
 }
 
 export interface WrittenSnapshot {

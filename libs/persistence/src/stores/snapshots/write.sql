@@ -131,11 +131,12 @@ CASE WHEN i.update_id IS NULL THEN m.api_functional_role IN (@roles(submitLaterS
 -- Appends the owner's next snapshot to the head (version ≥ 2), and marks its proposal as `applied`. The proposal's row lock
 -- admits one of many appliers, and the unique (subject, version) admits one of many proposals. IS TRUE restricts the search to
 -- the proposal's key, because an early plan would otherwise scan all proposals. Times in a chain never decrease, even if the
--- clock does after a failover.
+-- clock does after a failover. If the base was erased, the subject has no name, and nothing is kept of a comparison with the
+-- text of the base.
 WITH @asked(@may_append),
 admitted AS MATERIALIZED (
-  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at,
-         (s.name, s.display_name, s.name_path) IS DISTINCT FROM (@name, @display_name, @name_path) AS is_renamed
+  SELECT i.*, s.subject_key, greatest(now(), h.created_at) AS created_at, e.is_base_erased,
+         e.is_base_erased OR (s.name, s.display_name, s.name_path) IS DISTINCT FROM (@name, @display_name, @name_path) AS is_renamed
     FROM asked i
    CROSS JOIN LATERAL (
      SELECT s.subject_key, s.owner_tenant_id, s.name, s.display_name, s.name_path
@@ -146,6 +147,7 @@ admitted AS MATERIALIZED (
      SELECT n.snapshot_version, n.created_at FROM snapshots n WHERE n.subject_key = s.subject_key
       ORDER BY n.snapshot_version DESC LIMIT 1
    ) h
+   CROSS JOIN LATERAL (SELECT is_erased_by_now(s.subject_key, h.snapshot_version) AS is_base_erased OFFSET 0) e
    WHERE @may_write AND s.owner_tenant_id = i.tenant_id AND h.snapshot_version = i.snapshot_version - 1
 ),
 applied AS (
@@ -174,7 +176,7 @@ new_provenance AS (
     FROM ready i
    CROSS JOIN LATERAL (VALUES
      (i.snapshot_version, (:inputs.changedBy::text[])[i.ord], (:inputs.origins::bytea[])[i.ord],
-      (:inputs.changedPaths::text[])[i.ord]),
+      CASE WHEN (:inputs.isBaseErased::boolean[])[i.ord] OR NOT i.is_base_erased THEN (:inputs.changedPaths::text[])[i.ord] END),
      (1, (:inputs.firstChangedBy::text[])[i.ord], NULL, NULL)
    ) AS p(snapshot_version, changed_by, origins, changed_paths)
    WHERE p.changed_by IS NOT NULL

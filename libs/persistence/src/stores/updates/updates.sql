@@ -55,6 +55,7 @@ inserted AS (
    WHERE member_status = 'active' AND role IN (@roles(proposeUpdate)) AND owns_subject
      AND head_version = base_snapshot_version AND tenant_policy = evidence_policy
      AND (@subject_is_full) IS NOT TRUE AND (@tenant_is_full) IS NOT TRUE
+     AND NOT is_erased_by_now(subject_key, base_snapshot_version)
   ON CONFLICT (tenant_id, request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING update_id
 ),

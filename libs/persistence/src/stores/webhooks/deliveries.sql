@@ -53,7 +53,7 @@ WITH asked AS MATERIALIZED (
 -- statement: delivery_record
 -- Records attempts, and updates deliveries and subscriptions. A subscription's row is written only if it changes (first failure,
 -- first success after a failure, disabled), so that deliveries do not queue for its lock. A failure in the phase `proxy` did not
--- reach the receiver, and does not count as its failure.
+-- reach the receiver, and does not count as its failure. A 410 counts only for the target that the subscription has now.
 WITH settled AS (
      UPDATE deliveries d
         SET status = i.status,
@@ -62,26 +62,26 @@ WITH settled AS (
             finished_at = CASE i.status WHEN 'pending' THEN NULL ELSE now() END
        FROM unnest(:inputs.deliveryId::uuid[], :inputs.attempt::int[], :inputs.startedAt::text[],
                 :inputs.latencyMs::int[], :inputs.statusCode::int[], :inputs.errorPhase::text[],
-                :inputs.error::text[], :inputs.status::text[], :inputs.retryInMs::int[])
-    WITH ORDINALITY AS i(delivery_id, attempt, started_at, latency_ms, status_code, error_phase, error, status, retry_in_ms, ord)
+                :inputs.error::text[], :inputs.status::text[], :inputs.retryInMs::int[], :inputs.targetUrl::text[])
+    WITH ORDINALITY AS i(delivery_id, attempt, started_at, latency_ms, status_code, error_phase, error, status, retry_in_ms, target_url, ord)
       WHERE d.delivery_id = i.delivery_id AND (d.attempt = i.attempt AND d.lease_until IS NOT NULL) IS TRUE
      RETURNING d.subscription_id, d.delivery_id, i.attempt, i.started_at, i.latency_ms, i.status_code, i.error_phase,
-               i.error, i.status
+               i.error, i.status, i.target_url
    ), logged AS (
      INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms, status_code, error_phase, error)
      SELECT delivery_id, attempt, started_at::timestamptz, latency_ms, status_code, error_phase, error FROM settled
    ), outcome AS (
      SELECT subscription_id, bool_or(status = 'succeeded' OR (error_phase = 'proxy') IS TRUE) AS excused,
-            coalesce(bool_or(status_code = 410), false) AS gone
+            coalesce(array_agg(target_url) FILTER (WHERE status_code = 410), '{}') AS gone
        FROM settled GROUP BY subscription_id
    ), changing AS MATERIALIZED (
      SELECT s.subscription_id, o.excused,
-            CASE WHEN o.gone THEN 'gone'
+            CASE WHEN s.target_url = ANY (o.gone) THEN 'gone'
                  WHEN NOT o.excused AND s.failing_since < now() - :disableAfterMs * interval '1 millisecond' THEN 'failing'
             END AS disabled_reason
        FROM outcome o JOIN webhook_subscriptions s ON s.subscription_id = o.subscription_id
       WHERE s.status = 'active'
-        AND (o.gone OR CASE WHEN o.excused THEN s.failing_since IS NOT NULL
+        AND (s.target_url = ANY (o.gone) OR CASE WHEN o.excused THEN s.failing_since IS NOT NULL
                             ELSE s.failing_since IS NULL OR s.failing_since < now() - :disableAfterMs * interval '1 millisecond' END)
       ORDER BY s.subscription_id
         FOR NO KEY UPDATE OF s

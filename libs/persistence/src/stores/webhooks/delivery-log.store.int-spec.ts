@@ -55,6 +55,7 @@ async function fail(deliveryId: string, status: 'pending' | 'dead'): Promise<{ a
   if (claimed === null) throw new Error('nothing to claim');
   const result: AttemptResult = {
     deliveryId,
+    targetUrl: claimed.targetUrl,
     attempt: claimed.attempt,
     startedAt: new Date(),
     latencyMs: 3,
@@ -96,6 +97,7 @@ it('refuses a late result of an attempt before the redelivery', async () => {
   );
   expect(await log.redeliver(subscriptionId, deliveryId)).toBe(true);
   const result = {
+    targetUrl: late.targetUrl,
     startedAt: new Date(),
     latencyMs: 1,
     statusCode: 200,

@@ -94,6 +94,7 @@ async function claimed(deliveryId: string): Promise<DeliveryAttempt> {
 function result(attempt: DeliveryAttempt, changes: Partial<AttemptResult>): AttemptResult {
   return {
     deliveryId: attempt.deliveryId,
+    targetUrl: attempt.targetUrl,
     attempt: attempt.attempt,
     startedAt: new Date(),
     latencyMs: 12.4,
@@ -259,6 +260,21 @@ describe('DeliveryStore.record', () => {
       disabled: true,
       failing: false,
     });
+  });
+
+  it('does not disable the subscription on 410 of a target that it no longer has', async () => {
+    const subscriptionId = await addSubscription();
+    const attempt = await claimed(await addDelivery(subscriptionId));
+    await run(
+      'spec_move_target',
+      `UPDATE webhook_subscriptions SET target_url = 'https://next.example/' WHERE subscription_id = :subscriptionId`,
+      { subscriptionId },
+    );
+    expect(await store.record(result(attempt, { status: 'dead', statusCode: 410, retryInMs: null }))).toEqual({
+      isRecorded: true,
+      disabledReason: null,
+    });
+    expect(await subscription(subscriptionId)).toMatchObject({ status: 'active' });
   });
 
   it('disables a failing subscription without a success for five days, unless it succeeds now', async () => {

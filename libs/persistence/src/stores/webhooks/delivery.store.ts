@@ -33,6 +33,8 @@ export interface DeliveryAttempt {
 /** The result of an attempt. */
 export interface AttemptResult {
   deliveryId: string;
+  /** The target of the attempt. */
+  targetUrl: string;
   attempt: number;
   startedAt: Date;
   latencyMs: number;
@@ -137,7 +139,7 @@ export class DeliveryStore {
 
   /**
    * Records the attempt, finishes or reschedules the delivery, and notes in the subscription when failures start or stop. A 410
-   * disables the subscription, and so does an uninterrupted `disableAfterMs` of receiver failures. It is one statement that only
+   * of its current target disables the subscription, and so does an uninterrupted `disableAfterMs` of receiver failures. It is one statement that only
    * accepts the current attempt's number, and concurrent results share it.
    */
   record(result: AttemptResult): Promise<Recorded> {

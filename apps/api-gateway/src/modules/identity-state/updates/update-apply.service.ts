@@ -76,6 +76,7 @@ export class UpdateApplyService {
         requestId: trace.requestId,
         traceparent: trace.traceparent,
         updateId,
+        isBaseErased: false,
         terms,
         evidencePolicy: policy,
       });

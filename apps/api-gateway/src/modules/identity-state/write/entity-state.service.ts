@@ -36,10 +36,11 @@ export interface KnownParent {
   origins: Buffer | null;
   /** The tenant's evidence policy when the snapshot was written or read. */
   evidencePolicy: EvidencePolicy;
+  isErased: boolean;
 }
 
 /** The parent of a version that follows an erased one: all its values count as new. */
-const NOTHING_LEFT = { envelope: '{}', origins: Buffer.alloc(0) };
+const NOTHING_LEFT = { envelope: '{}', origins: Buffer.alloc(0), isErased: true };
 
 /** A stored snapshot, and the same snapshot as a parent. `asParent` is null if its content is not in memory. */
 export interface StoredState {
@@ -131,7 +132,8 @@ export class EntityStateService {
     sent: SentEnvelope,
     parent: KnownParent,
   ): Promise<StoredState> {
-    const columns = provenanceColumns(await this.trace(actor, parent, sent), sent.header.snapshotVersion);
+    const traced = provenanceColumns(await this.trace(actor, parent, sent), sent.header.snapshotVersion);
+    const columns = { ...traced, isBaseErased: parent.isErased };
     const written = toWrite(actor, trace, sent, parent.envelopeHash);
     let { evidencePolicy } = parent;
     const outcome = await underPolicy(evidencePolicy, async (policy) => {
@@ -151,7 +153,7 @@ export class EntityStateService {
     if (snapshot?.snapshotVersion !== header.snapshotVersion - 1) throw notNext(snapshot?.snapshotVersion ?? 0);
     const { snapshotVersion, envelopeHash, envelope, erasure } = openSnapshot(snapshot);
     if (erasure !== null) return { snapshotVersion, envelopeHash, evidencePolicy, ...NOTHING_LEFT };
-    return { snapshotVersion, envelopeHash, envelope: envelope ?? '{}', origins, evidencePolicy };
+    return { snapshotVersion, envelopeHash, envelope: envelope ?? '{}', origins, evidencePolicy, isErased: false };
   }
 
   private async trace(
@@ -179,7 +181,7 @@ export class EntityStateService {
     if (outcome.eventId !== null) this.handOver.announce([outcome.eventId]);
     const { principalId: writtenBy, requestId: writeRequestId } = written;
     const snapshot = { ...written, writtenBy, writeRequestId, createdAt: outcome.createdAt, erasure: null };
-    return { snapshot, asParent: { ...written, ...provenance } };
+    return { snapshot, asParent: { ...written, ...provenance, isErased: false } };
   }
 }
 
