@@ -21,12 +21,12 @@ export function writeAnswer({ status, headers, body }: StoredAnswer): string {
 
 /**
  * Returns the subject of a response, or null. It is in the member `subject` of a snapshot or envelope, or directly in
- * an update.
+ * an update. An erasure shows nothing that a later erasure deletes.
  */
 export function subjectOfAnswer({ body }: StoredAnswer): SubjectRef | null {
   const answer = jsonOf(body);
   const about = isJsonObject(answer) && isJsonObject(answer['subject']) ? answer['subject'] : answer;
-  if (!isJsonObject(about)) return null;
+  if (!isJsonObject(about) || 'erasure_id' in about) return null;
   const { subject_type: subjectType, subject_id: subjectId } = about;
   return typeof subjectType === 'string' && typeof subjectId === 'string' ? { subjectType, subjectId } : null;
 }
