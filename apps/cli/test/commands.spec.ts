@@ -37,6 +37,32 @@ describe('iss proof', () => {
   });
 });
 
+describe('iss redeliver', () => {
+  it('counts the deliveries of all parts of a period', async () => {
+    const parts = [
+      { count: 2, has_more: true, next_from: '2026-01-02T00:00:00Z' },
+      { count: 3, has_more: false, next_from: null },
+    ];
+    service.answers = { 'POST /v1/webhook-subscriptions/w1/deliveries/replay': () => parts.shift() };
+    expect(await run('redeliver w1 --from 2026-01-01')).toMatchObject({
+      exitCode: 0,
+      printed: 'Deliveries to resend: 5',
+    });
+    expect(service.asked.map(({ body }) => body)).toEqual([
+      { from: '2026-01-01T00:00:00Z' },
+      { from: '2026-01-02T00:00:00Z' },
+    ]);
+  });
+
+  it.each(['redeliver w1', 'redeliver w1 d1 --from 2026-01-01'])(
+    'takes a delivery or a period: iss %s',
+    async (line) => {
+      expect(await run(line)).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/^Name either DELIVERY/) });
+      expect(service.asked).toEqual([]);
+    },
+  );
+});
+
 describe('iss who', () => {
   const period = (changes: Partial<api.AccessPeriod>): Partial<api.AccessPeriod> => ({
     grant_id: 'g1',
@@ -177,6 +203,7 @@ describe('the request of a command', () => {
       'POST /v1/webhook-subscriptions/w1/deliveries/replay',
       { from: '2026-01-01T00:00:00Z', status: 'dead' },
     ],
+    ['get harbour@2 --tenant other', 'GET /v1/tenants/other/subjects/organization/harbour/snapshots/2'],
     ['get harbour@2', `GET ${SUBJECT}/snapshots/2`],
     ['get harbour --as-of 2026-01-01', `GET ${SUBJECT}/snapshots/latest?as_of=2026-01-01T23%3A59%3A59.999Z`],
     [

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fetchBytes } from '../src/fetch-text';
 import { settingsOf } from '../src/settings';
 import { type FakeService, fakeService, Refusal } from './testing/fake-service';
 import { iss } from './testing/run-iss';
@@ -20,6 +21,18 @@ beforeAll(async () => {
 afterAll(() => {
   service.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+it('a fetch follows no redirection, and reads no more than it may', async () => {
+  const url = new URL('http://log.example/checkpoint');
+  const fetched = jest.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('12345'));
+  try {
+    expect(String(await fetchBytes(url, undefined, 5))).toBe('12345');
+    await expect(fetchBytes(url, undefined, 4)).rejects.toThrow('answers more than 4 bytes');
+    expect(fetched).toHaveBeenLastCalledWith(url, expect.objectContaining({ redirect: 'error' }));
+  } finally {
+    fetched.mockRestore();
+  }
 });
 
 /** The same answer to every request, with each text that any command shows. */

@@ -96,6 +96,16 @@ describe('the file of profiles', () => {
   });
 });
 
+it('the lock of a process that crashed expires', async () => {
+  const profiles = new Profiles(configFolder());
+  profiles.write('one', profile());
+  writeFileSync(join(configFolder(), 'profiles.json.lock'), '');
+  let nowMs = 0;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => (nowMs += 20_000));
+  expect(await profiles.exclusively(async () => 'done')).toBe('done');
+  clock.mockRestore();
+});
+
 describe('the token of a call', () => {
   const tenants = { items: [], next_cursor: null };
   const expiring = (expiresAtMs: number): string =>
@@ -157,6 +167,17 @@ describe('the token of a call', () => {
     if (!isRefreshed) return;
     const form = { grant_type: 'refresh_token', refresh_token: 'r-1', client_id: 'iss', resource: service.url };
     expect(service.asked[0]).toMatchObject({ request: 'POST /token', body: form });
+  });
+
+  it('is refreshed once for commands at the same time', async () => {
+    const answers: Record<string, unknown>[] = [{ access_token: 'fresh', refresh_token: 'r-2' }];
+    service.answers = { 'GET /v1/tenants': tenants, 'POST /token': () => answers.shift() };
+    const refresh = { token: 'r-1', tokenEndpoint: `${service.url}/token`, clientId: 'iss', resource: service.url };
+    new Profiles(configFolder()).write('default', profile({ accessToken: expiring(0), refresh }));
+    expect(await Promise.all([call(), call()])).toEqual([
+      ['agency', 'fresh'],
+      ['agency', 'fresh'],
+    ]);
   });
 
   it('is missing before a sign-in, and the error names the command', async () => {

@@ -85,6 +85,12 @@ describe('a list', () => {
     expect({ printed, complaints }).toEqual({ printed: shown, complaints: said });
   });
 
+  it('is one line for each object with --json', async () => {
+    const { context, printed } = testContext();
+    await showList({ json: true }, context, from([{ a: 1 }, { b: [2] }]), { asRow: () => ({}), none: 'None.' });
+    expect(printed).toEqual(['{"a":1}', '{"b":[2]}']);
+  });
+
   it('one object is shown as text, or with --json as JSON', () => {
     const { context, printed } = testContext();
     showOne({}, context, { a: 1 }, () => 'for people');
@@ -280,6 +286,8 @@ describe('failureOf', () => {
     const { message } = Object(failureOf(error, ''));
     expect(message.split('\n')).toHaveLength(7);
     expect(message).toMatch(/\n {2}and 2 more$/);
+    const six = apiErrorOf({ ...error, details: places.slice(0, 6) });
+    expect(Object(failureOf(six, '')).message).toMatch(/\n {2}and 1 more$/);
   });
 
   it('returns an unknown error unchanged', () => {

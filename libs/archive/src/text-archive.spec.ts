@@ -1,8 +1,10 @@
 import { createCipheriv, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { zstdCompressSync } from 'node:zlib';
+import { type Block, BLOCK_BYTES, BlockCache } from './block-cache';
 import { openText, openTexts, PackBuilder, sealText } from './pack';
 import type { PackedText } from './packed-text';
 import { MemoryStore } from '../../../tools/testing/memory-store';
+import { rangesOf } from './ranges';
 import { nameOfObject, TextArchive } from './text-archive';
 import { TextCache } from './text-cache';
 
@@ -101,6 +103,15 @@ it('copies a pack once, and refuses a copy that the other store returns with oth
   expect(other.objects).toEqual(store.objects);
 });
 
+it('copies a pack from the second store if the first one has only a part of it', async () => {
+  const [store, mirror, other] = [new MemoryStore(), new MemoryStore(), new MemoryStore()];
+  const [{ object } = { object: '' }] = packed(store, mirror);
+  const pack = mirror.objects.get(nameOfObject(object)) ?? Buffer.alloc(0);
+  store.objects.set(nameOfObject(object), pack.subarray(0, 9));
+  await new TextArchive(store, mirror).copy(object, pack.length, new TextArchive(other, null));
+  expect(other.objects).toEqual(mirror.objects);
+});
+
 it.each([
   ['all stores have lost the object', (mirror: MemoryStore) => mirror.objects.clear(), TEXTS.map(() => null)],
   [
@@ -124,6 +135,37 @@ it('is unavailable if no store answers, and does not ask a store that failed a m
   const read = (): Promise<unknown> => archive.read(places).catch((error: { code: string }) => error.code);
   expect([await read(), await read()]).toEqual(['archive_unavailable', 'archive_unavailable']);
   expect(store.reads).toBe(1);
+});
+
+it('asks a store that has lost one object for the others', async () => {
+  const store = new MemoryStore();
+  const archive = new TextArchive(store, null);
+  const [lost, others] = [packed(), packed(store)];
+  expect(await archive.read(lost)).toEqual(TEXTS.map(() => null));
+  expect(await archive.read(others)).toEqual(TEXTS);
+});
+
+it('joins texts across small gaps, up to 8 MiB', () => {
+  const text = (offset: number, length: number): PackedText => ({
+    object: 'o',
+    offset,
+    length,
+    secret: Buffer.alloc(0),
+  });
+  const [gap, most] = [64 * 1024, 8 << 20];
+  const lengths = (...texts: PackedText[]) => rangesOf(texts).map(({ length }) => length);
+  expect(lengths(text(0, 10), text(10 + gap, 10))).toEqual([gap + 20]);
+  expect(lengths(text(0, 10), text(11 + gap, 10))).toEqual([10, 10]);
+  expect(lengths(text(0, 10), text(10, most - 10))).toEqual([most]);
+  expect(lengths(text(0, 10), text(10, most - 9))).toEqual([10, most - 9]);
+});
+
+it('reads a block again whose reading failed', async () => {
+  const block: Block = { bytes: Buffer.alloc(0), isMirrored: false };
+  const outcomes = [Promise.reject(new Error('away')), Promise.resolve(block)];
+  const cache = new BlockCache(2, () => outcomes.shift() ?? Promise.resolve(block));
+  await expect(cache.get('o', BLOCK_BYTES)).rejects.toThrow('away');
+  expect(await cache.get('o', BLOCK_BYTES)).toEqual([block, false]);
 });
 
 it.each(['up', 'down'])('goes %s through a pack in large blocks, and reads the next one ahead', async (way) => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   apiErrorOf,
   ConflictError,
@@ -95,6 +96,12 @@ describe('linesOf', () => {
     const waiting = linesIn(silent(), { signal: later.signal });
     later.abort(new RangeError('enough'));
     await expect(waiting).rejects.toThrow('enough');
+  });
+
+  it('leaves no listener at the signal of the reader', async () => {
+    const { signal } = new AbortController();
+    expect(await linesIn(body(['a\n', 'b\n']), { signal })).toEqual(['a', 'b']);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('closes the connection when the reader stops', async () => {

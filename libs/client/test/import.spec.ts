@@ -8,6 +8,7 @@ class Archive {
   readonly stored = new Map<string, string>();
   readonly batches: number[] = [];
   createdAt = new Date().toISOString();
+  retryAfter = 0;
   constructor(private readonly plan: readonly ('done' | 'breaks' | 'busy' | 'slow' | 'fails' | 'forges')[]) {}
 
   readonly fetch: typeof fetch = async (_, init) => {
@@ -29,9 +30,9 @@ class Archive {
     if (id.startsWith('bad'))
       return { line, status: 409, error: { code: 'conflict', message: 'No.', request_id: 'r' } };
     if (kind === 'slow' && line > 1)
-      return { line, status: 429, retry_after: 0, error: { code: 'rate_limited', message: 'Later.' } };
+      return { line, status: 429, retry_after: this.retryAfter, error: { code: 'rate_limited', message: 'Later.' } };
     if (kind === 'fails' && line > 1)
-      return { line, status: 503, retry_after: 0, error: { code: 'unavailable', message: 'Later.' } };
+      return { line, status: 503, retry_after: this.retryAfter, error: { code: 'unavailable', message: 'Later.' } };
     const hash = createHash('sha256')
       .update(kind === 'forges' ? 'other' : text)
       .digest('hex');
@@ -86,6 +87,23 @@ it('sends a line again that failed with 5xx, and does not count it as refused', 
   const report = await tenantOf(archive).import(records('a', 'b'));
   expect(report).toMatchObject({ settled: 2, stored: 2, refused: 0 });
   expect(archive.batches).toEqual([2, 1]);
+});
+
+it('goes on as long as each request stores something, and waits as many seconds as a line asks', async () => {
+  jest.useFakeTimers();
+  try {
+    const archive = new Archive(['slow', 'fails', 'slow', 'fails', 'slow']);
+    archive.retryAfter = 7;
+    const report = tenantOf(archive).import(records('a', 'b', 'c', 'd', 'e', 'f'));
+    for (let requests = 1; requests < 6; requests++) {
+      await jest.advanceTimersByTimeAsync(6_999);
+      expect(archive.batches).toHaveLength(requests);
+      await jest.advanceTimersByTimeAsync(1);
+    }
+    expect(await report).toMatchObject({ settled: 6, stored: 6 });
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 it('goes in requests of a thousand', async () => {

@@ -62,12 +62,16 @@ it('waits as long as the service asks, and sends the same again, under one key',
     fails(429, 'rate_limited', { 'retry-after': '0' }),
     breaks,
     fails(503, 'unavailable', { 'retry-after': '0' }),
+    fails(404, 'not_logged_yet', { 'retry-after': '0' }),
     answers({ ok: 1 }),
   );
   expect(await clientOf(fetch).request('POST', '/v1/any', { body: { a: 1 } })).toEqual({ ok: 1 });
-  expect(sent).toHaveLength(4);
+  expect(sent).toHaveLength(5);
   expect(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
   expect(sent[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
+  const own = steps(breaks, answers({}));
+  await clientOf(own.fetch).request('POST', '/v1/any', { idempotencyKey: 'own' });
+  expect(own.sent.map(({ headers }) => headers['idempotency-key'])).toEqual(['own', 'own']);
 });
 
 it('waits not at all for what would come too late, and says how long it would have been', async () => {
@@ -292,7 +296,11 @@ it('passes the trace on, of the call or of the client', async () => {
 });
 
 it('takes no redirection, and tells what is not the service', async () => {
-  const { fetch } = steps(() => new Response(null, { status: 302, headers: { location: 'http://elsewhere.example' } }));
+  const { fetch } = steps((init) => {
+    // With another mode, the platform would send the token to the other server.
+    expect(init?.redirect).toBe('manual');
+    return new Response(null, { status: 302, headers: { location: 'http://elsewhere.example' } });
+  });
   await expect(clientOf(fetch).request('GET', '/v1/meta')).rejects.toThrow(ProtocolError);
   const proxy = steps(() => new Response('<html>Bad gateway</html>', { status: 502 }));
   const error = await clientOf(proxy.fetch)
@@ -396,6 +404,32 @@ describe('a feed that is followed', () => {
     const { value } = await clientOf(fetch).tenant('acme').changes({ follow: true, timeoutMs: 30 }).next();
     expect(Object(value)).toMatchObject({ log_index: 4 });
     expect(sent).toHaveLength(3);
+  });
+
+  it('waits as long as the service asks', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+    try {
+      const { fetch, sent } = steps(fails(503, 'unavailable', { 'retry-after': '7' }), stream([events(4)], 'stays'));
+      const next = clientOf(fetch).tenant('acme').changes({ follow: true }).next();
+      await jest.advanceTimersByTimeAsync(6_999);
+      expect(sent).toHaveLength(1);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(Object((await next).value)).toMatchObject({ log_index: 4 });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('is taken up once after each refusal of the token, and ends where it is refused at once again', async () => {
+    const refused = fails(401, 'unauthorized');
+    const { fetch } = steps(refused, stream([events(4)], 'ends'), refused, stream([events(5)], 'ends'), refused);
+    const seen: number[] = [];
+    const read = async (): Promise<void> => {
+      for await (const { log_index: index } of clientOf(fetch).tenant('acme').changes({ follow: true }))
+        seen.push(index);
+    };
+    await expect(read()).rejects.toThrow(UnauthorizedError);
+    expect(seen).toEqual([4, 5]);
   });
 
   it('gives types that are not known yet, and refuses known ones without their members', async () => {

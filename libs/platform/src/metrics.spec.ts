@@ -1,4 +1,4 @@
-import { createRegistry, watchBacklog, watchFigure } from './metrics';
+import { createRegistry, watchBacklog, watchFigure, watchProcess } from './metrics';
 
 /** The lines of one figure, without its help. */
 async function scrape(registry: ReturnType<typeof createRegistry>, name: string): Promise<string[]> {
@@ -58,6 +58,23 @@ it('no gauge is called as a counter is', async () => {
   const text = await createRegistry('spec').metrics();
   expect(text.match(/^# TYPE \S+_total gauge$/gm)).toBeNull();
   expect(text).toContain('nodejs_eventloop_lag_p99_seconds{');
+});
+
+it('watchProcess tells a dependency that is slow from one that has failed', async () => {
+  const registry = createRegistry('spec');
+  const checks = { queue: { status: 'degraded' }, database: { status: 'failed' }, clock: { status: 'ok' } } as const;
+  watchProcess(registry, {
+    build: { gitSha: 'abc' },
+    load: () => ({ busy: 1, idle: 2, waiting: 3 }),
+    readiness: async () => ({ status: 'not_ready', checks }),
+  });
+  expect(await scrape(registry, 'dependency_status')).toEqual([
+    'dependency_status{of="queue",service="spec"} 0.5',
+    'dependency_status{of="database",service="spec"} 0',
+    'dependency_status{of="clock",service="spec"} 1',
+  ]);
+  expect(await scrape(registry, 'service_ready')).toEqual(['service_ready{service="spec"} 0']);
+  expect(await scrape(registry, 'database_connections')).toHaveLength(3);
 });
 
 it('watchBacklog gives ages in seconds', async () => {

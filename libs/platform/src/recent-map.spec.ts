@@ -24,6 +24,15 @@ it('has the newest value of a key', () => {
   expect(recent.get(1)).toBe('second');
 });
 
+it('does not return a deleted entry, however old it was', () => {
+  const recent = new RecentMap<number, string>(2);
+  recent.set(1, 'old');
+  recent.set(2, 'old');
+  recent.set(1, 'young');
+  recent.delete(1);
+  expect(recent.get(1)).toBeUndefined();
+});
+
 it('counts what its entries weigh', () => {
   const recent = new RecentMap<number, string>(10, (value) => value.length);
   recent.set(1, 'x'.repeat(9));

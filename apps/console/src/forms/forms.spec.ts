@@ -22,6 +22,12 @@ describe('a moment in a field', () => {
     expect(instantOf(localOf('2026-01-15T09:30:45.000Z'))).toBe('2026-01-15T09:30:45.000Z');
   });
 
+  it('is later in a time zone east of Greenwich', () => {
+    const zone = jest.spyOn(Date.prototype, 'getTimezoneOffset').mockReturnValue(-90);
+    expect(localOf('2026-01-15T09:30:45.000Z')).toBe('2026-01-15T11:00:45');
+    zone.mockRestore();
+  });
+
   it.each([[null], [undefined], [''], ['no time']])('is empty for %s', (at) => {
     expect(localOf(at)).toBe('');
     expect(instantOf(localOf(at))).toBeNull();

@@ -127,6 +127,25 @@ it('publishes a tree in which each entry is proved, consistent with each that it
   verifyConsistency(empty, second, []);
 });
 
+it('signs the same tree again when its checkpoint is old, and keeps one checkpoint of each hour', async () => {
+  await start({ checkpointMaxAgeMs: 0 });
+  await addFacts(3);
+  await published(3);
+  const store = new LogCheckpointStore(database.sql);
+  const first = await store.newest();
+  await waitFor(async () => Number((await store.newest())?.signedAt) > Number(first?.signedAt), {
+    what: 'a newer one',
+  });
+  await superuser.query(
+    `INSERT INTO log_checkpoints (origin, size, note, signed_at)
+     SELECT $1, size, 'old', date_trunc('hour', now()) - interval '2 days' + size * interval '1 minute'
+       FROM generate_series(1, 2) AS size`,
+    [ORIGIN],
+  );
+  await waitFor(async () => (await store.ofSize(1)) === null, { what: 'the end of the earlier one' });
+  expect(await store.ofSize(2)).toMatchObject({ note: 'old' });
+});
+
 it('stays behind after a failure while another process integrates', async () => {
   const worker = await start();
   await published(0);

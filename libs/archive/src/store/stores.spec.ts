@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -33,6 +33,7 @@ describe.each(['file', 's3'] as const)('the store %s', (kind) => {
     await store.ping(signal);
     await store.put('packs/one', bytes, signal);
     expect((await store.read('packs/one', 0, bytes.length, signal)).equals(bytes)).toBe(true);
+    expect(await store.read('packs/one', 10, 20, signal)).toEqual(bytes.subarray(10, 30));
     expect(await store.read('packs/one', 99_990, 20, signal)).toEqual(bytes.subarray(99_990));
     expect(await store.read('packs/one', 100_000, 20, signal)).toHaveLength(0);
     await store.remove('packs/one', signal);
@@ -53,6 +54,12 @@ it('syncs a file and its folder, so that a power failure loses no pack', async (
   expect(sync).toHaveBeenCalledTimes(2);
   sync.mockRestore();
   await handle.close();
+});
+
+it('leaves no part of a file that could not be written', async () => {
+  const put = stores.file.put('unfinished/one', Buffer.from('5'), AbortSignal.abort());
+  await expect(put).rejects.toThrow();
+  expect(await readdir(join(folder, 'unfinished'))).toEqual([]);
 });
 
 it.each(['failing', 'hung', 'full'] as const)('rejects if S3 is %s', async (behaviour) => {

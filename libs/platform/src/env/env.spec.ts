@@ -214,6 +214,10 @@ describe('gatewayEnv', () => {
     ['OIDC_ISSUER', { ...local, OIDC_ISSUER: 'id.example.com' }],
     ['OIDC_ISSUER', { ...production, OIDC_ISSUER: 'HTTP://id.example.com' }],
     ['OIDC_JWKS_URI', { ...production, OIDC_JWKS_URI: 'http://id.example.com/keys' }],
+    ['PUBLIC_ORIGIN', { ...production, PUBLIC_ORIGIN: 'http://identity.example.com' }],
+    ['QUEUE_URL', { ...local, DATABASE_URL: 'postgres://iss@localhost,127.0.0.1/iss' }],
+    ['ARCHIVE_MIRROR_URL', { ...local, ARCHIVE_MIRROR_URL: 's3://one' }],
+    ['ARCHIVE_MIRROR_URL', { ...local, ARCHIVE_URL: 's3://one', ARCHIVE_MIRROR_URL: 's3://one' }],
     ['OIDC_PROJECT_ID', { ...local, OIDC_PROJECT_ID: undefined }],
     ['OIDC_PROJECT_ID', { ...local, OIDC_PROJECT_ID: 'a#b' }],
     ['AUTH_MODE', { ...production, AUTH_MODE: 'disabled' }],
@@ -274,6 +278,17 @@ describe('the log of a worker in staging and production', () => {
     expect(faults(workerEnv, { ...worker, ...key, LOG: 'off' })).toEqual([
       expect.stringMatching(/^LOG may be off only/),
     ]);
+  });
+
+  it.each([
+    ['LOG_ORIGIN', { ...worker, ...key, LOG_ORIGIN: 'other.example' }],
+    [
+      'LOG_ORIGIN',
+      { ...worker, ...key, LOG_SIGNING_KEY: `${key.LOG_SIGNING_KEY}, PRIVATE+KEY+other.example+00000000+AA==` },
+    ],
+    ['LOG_SIGNING_KEY', { ...shared, LOG_POLICY_FILE: '/policy' }],
+  ])('has settings that fit each other: %s', (variable, source) => {
+    expect(faults(workerEnv, source).map((line) => line.split(' ')[0])).toEqual([variable]);
   });
 });
 

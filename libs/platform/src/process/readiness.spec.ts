@@ -1,4 +1,4 @@
-import { databaseChecks, inStep, reachable, sharedChecks, Unfit } from './readiness';
+import { databaseChecks, following, inStep, reachable, sharedChecks, Unfit } from './readiness';
 
 /** Checks whose number, clock and end the test controls. */
 function watched(patienceMs = 10_000, unseen: number | 'nothing' = -1) {
@@ -73,6 +73,25 @@ it.each([
   [() => Promise.reject(new Unfit('full')), { status: 'degraded', detail: 'full' }],
 ])('a probe that fails is told without its error, unless it is for everybody (%#)', async (probe, expected) => {
   expect(await reachable(probe, 'degraded')).toEqual(expected);
+});
+
+it('a probe that answers leaves no timer, so that a command can end', async () => {
+  jest.useFakeTimers();
+  try {
+    await reachable(async () => 1, 'failed');
+    expect(jest.getTimerCount()).toBe(0);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+it.each([
+  [{ isThere: false, lagSeconds: null }, 'degraded'],
+  [{ isThere: true, lagSeconds: null }, 'ok'],
+  [{ isThere: true, lagSeconds: 59 }, 'ok'],
+  [{ isThere: true, lagSeconds: 60 }, 'degraded'],
+])('of a replica %j: %s', (replica, status) => {
+  expect(following(replica).status).toBe(status);
 });
 
 it.each([

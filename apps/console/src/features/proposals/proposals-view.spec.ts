@@ -157,6 +157,21 @@ describe('a new proposal', () => {
     expect(drafts.list()).toEqual([]);
   });
 
+  it.each([
+    ['withdraws', [['POST', `${UPDATES}/${ID}/withdraw`]]],
+    ['keeps', []],
+  ] as const)('%s the proposal that it replaces, as the user chooses', async (what, calls) => {
+    await open(NEW);
+    await fill('legal_name', 'New AG');
+    const [draft] = drafts.list();
+    if (draft !== undefined) drafts.keep({ ...draft, replaces: ID });
+    await see('Withdraw the proposal that this one replaces');
+    if (what === 'keeps') await check('Withdraw the proposal that this one replaces');
+    await press('Propose');
+    await see('Proposal on acme-corp');
+    expect(api.sent().slice(1)).toEqual(calls);
+  });
+
   it('keeps what was typed where the service fails, and sends it again as the same proposal', async () => {
     const message = api.refuse(`POST ${OF_SUBJECT}/updates`, 500);
     await open(NEW);
