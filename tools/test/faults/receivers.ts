@@ -69,7 +69,12 @@ export function receivers(product: () => Product): void {
     expect((await tenant.require(200, 'GET', path)).body).toMatchObject({
       webhook_subscription: { status: 'disabled', disabled_reason: 'gone', disabled_at: expect.any(String) },
     });
-    expect(gone.receiver.requests.length).toBeLessThanOrEqual(IN_FLIGHT);
+    // An attempt that times out on a busy machine gives its place to another one.
+    const timedOut = await scene.product.query(
+      `SELECT FROM deliveries JOIN delivery_attempts USING (delivery_id) WHERE subscription_id = $1 AND error_phase = 'timeout'`,
+      [uuidOf(gone.subscriptionId)],
+    );
+    expect(gone.receiver.requests.length).toBeLessThanOrEqual(IN_FLIGHT + timedOut.length);
 
     const { receiver: busy } = await subscriptionOf(429);
     const [first, second] = await waitFor(() => sameEvent(busy.requests), {
