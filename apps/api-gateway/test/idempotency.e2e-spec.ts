@@ -196,6 +196,19 @@ describe('a key', () => {
     await post(key, '/v1/tenants/acme/entity-states').send(envelope()).expect(409);
   });
 
+  it('is another one on the path of another tenant', async () => {
+    const [key, { tenant_id: other, ...rest }] = [randomUUID(), newTenant()];
+    await gateway
+      .as('alice', 'post', '/v1/tenants')
+      .send({ tenant_id: other, ...rest })
+      .expect(201);
+    const sent = envelope();
+    await post(key, '/v1/tenants/acme/entity-states').send(sent).expect(201);
+    const refused = await post(key, `/v1/tenants/${other}/entity-states`).send(sent);
+    expect([refused.status, refused.headers['idempotency-replayed']]).toEqual([409, undefined]);
+    expect(refused.body.error.message).not.toContain('Idempotency-Key');
+  });
+
   it.each([[''], ['a b'], ['ä'], ['x'.repeat(256)], ['a, b']])('may not be %j', async (key) => {
     const answer = await post(key).send(newTenant()).expect(400);
     expect(answer.body.error).toMatchObject({

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -108,6 +108,8 @@ it('continues after kill -9, and ends with the same counts and report', async ()
     complaint: expect.stringMatching(/belongs to an import into agency/),
   });
 
+  // It was killed between a refusal and the place behind it.
+  appendFileSync(`${file}.refused.ndjson`, '{"line":1202}\n');
   const resumed = await run(['--json'], true);
   expect(resumed).toMatchObject({ exitCode: 1 });
   expect(resumed.complaint).toMatch(/^Continuing after line 1002\.\n/);

@@ -17,6 +17,11 @@ const escapeOf = (character: string): string =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
 
+it('cuts a foreign text after 2,000 characters', () => {
+  expect(visible('x'.repeat(2_000))).toBe('x'.repeat(2_000));
+  expect(visible('x'.repeat(2_001))).toBe(`${'x'.repeat(2_000)} …`);
+});
+
 it('escapes every character that acts on a screen or shows nothing', () => {
   for (const character of HIDDEN) {
     expect(visible(`a${character}b`)).toBe(`a${escapeOf(character)}b`);

@@ -282,12 +282,15 @@ describe('failureOf', () => {
   });
 
   it('names at most five places', () => {
-    const error = apiErrorOf({ ...api, status: 400, code: 'validation_error', message: 'Bad.', details: places });
-    const { message } = Object(failureOf(error, ''));
-    expect(message.split('\n')).toHaveLength(7);
-    expect(message).toMatch(/\n {2}and 2 more$/);
-    const six = apiErrorOf({ ...error, details: places.slice(0, 6) });
-    expect(Object(failureOf(six, '')).message).toMatch(/\n {2}and 1 more$/);
+    const failure = { ...api, status: 400, code: 'validation_error', message: 'Bad.' } as const;
+    for (const [count, rest] of [
+      [6, 'and 1 more'],
+      [7, 'and 2 more'],
+    ] as const) {
+      const error = apiErrorOf({ ...failure, details: places.slice(0, count) });
+      const lines = Object(failureOf(error, '')).message.split('\n');
+      expect([lines.length, lines.at(-1)]).toEqual([7, `  ${rest}`]);
+    }
   });
 
   it('returns an unknown error unchanged', () => {

@@ -190,6 +190,12 @@ describe('what is live', () => {
     await waitFor(() => expect(api.asked(SUBJECTS).length).toBeGreaterThan(before));
   });
 
+  it('ends where the caller may not follow it', async () => {
+    api.refuse(CHANGES, 403);
+    await open(PAGE);
+    await see('Recent changes Not live');
+  });
+
   it('shows an error no longer than its cause is there', async () => {
     const repeat = jest.spyOn(globalThis, 'setInterval');
     const message = api.refuse(SUBJECTS, 500);

@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 /** The response headers that scripts may read (Fetch, "CORS-safelisted response-header name"). */
 const EXPOSED = [
-  ...['ETag', 'Link', 'Location', 'Retry-After', 'X-Request-Id', 'Idempotency-Replayed'],
+  ...['ETag', 'Link', 'Retry-After', 'X-Request-Id', 'Idempotency-Replayed'],
   ...['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'],
 ].join(', ');
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';

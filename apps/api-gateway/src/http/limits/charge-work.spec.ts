@@ -45,6 +45,14 @@ it('charges many short pieces of one request as one long one', () => {
   expect(charges.reduce((sum, charge) => sum + charge, 0)).toBeGreaterThanOrEqual(19);
 });
 
+it('charges each millisecond once', () => {
+  const { request, charges } = requestOf(600);
+  const measured = jest.spyOn(process, 'threadCpuUsage').mockReturnValue({ user: 9_000, system: 1_000 });
+  for (let piece = 0; piece < 3; piece += 1) chargeWork(request, () => undefined);
+  measured.mockRestore();
+  expect(charges).toEqual([9, 10, 10]);
+});
+
 it('charges nothing for what is quick', () => {
   const { request, charges } = requestOf(600);
   chargeWork(request, () => 1);

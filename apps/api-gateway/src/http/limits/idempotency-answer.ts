@@ -8,7 +8,7 @@ export interface StoredAnswer {
 }
 
 /** The headers that belong to the response. The others belong to the individual request or to the connection. */
-const STORED_HEADERS = ['content-type', 'cache-control', 'link', 'location'];
+const STORED_HEADERS = ['content-type', 'cache-control', 'link'];
 
 /** Writes a response as one line with status and headers, then the body as it was sent. */
 export function writeAnswer({ status, headers, body }: StoredAnswer): string {

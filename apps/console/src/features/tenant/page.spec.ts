@@ -14,6 +14,7 @@ import {
   see,
   sends,
   shown,
+  waitFor,
 } from '../../testing/page.tsx';
 
 const TENANT = '/v1/tenants/{tenant_id}';
@@ -36,6 +37,15 @@ describe('members', () => {
     await fill('Kind', kind);
     await press('Add a member');
     await sends(['PUT', '/v1/tenants/acme/members/oidc%3Adev%23carol', body]);
+  });
+
+  it('are shown among the invited ones where they have to accept first', async () => {
+    api.answer('PUT /v1/tenants/{tenant_id}/members/{principal_id}', { status: 'pending' });
+    await open(PAGE);
+    await press('Add a member');
+    await fill('Principal', 'oidc:dev#carol');
+    await press('Add a member');
+    await waitFor(() => expect(address()).toContain('status=pending'));
   });
 
   it('are changed by what became different alone', async () => {
@@ -314,6 +324,16 @@ it.each([
   }));
   await open(`${PAGE}?show=usage`);
   await see(expected);
+});
+
+it.each([
+  ['active', '1'],
+  ['revoked', '0'],
+])('the usage counts a grant on all subjects that is %s as %s', async (status, count) => {
+  answerItem(`GET ${TENANT}/grants`, { subject_type: '*', subject_id: '*', status });
+  await open(`${PAGE}?show=usage`);
+  await see('Live grants on all subjects');
+  expect(rows('Limits and current counts').find(([name]) => name === 'Live grants on all subjects')?.[1]).toBe(count);
 });
 
 it('an address that names more than the caller may see says who may', async () => {
