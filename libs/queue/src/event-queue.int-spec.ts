@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
 import { MovingAddress } from '../../../tools/testing/moving-address';
@@ -39,6 +40,21 @@ async function ready(queue: EventQueue): Promise<EventQueue> {
   return queue;
 }
 
+/** Counts the jobs of deliveries in any state. */
+async function keptJobs(backend: string): Promise<number> {
+  if (backend === 'Redis') {
+    const redis = new Redis(redisUrl);
+    const keys = await redis.keys('{iss}:webhook-delivery:delivery-*');
+    redis.disconnect();
+    return keys.length;
+  }
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM bullmq.job');
+  await client.end();
+  return rows[0]?.count ?? 0;
+}
+
 describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
   const settings = (): Partial<QueueSettings> => (backend === 'Redis' ? { queueUrl: redisUrl } : {});
 
@@ -54,7 +70,9 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
   });
 
   it('brings delayed deliveries when they are due, and keeps nothing of finished or failed jobs', async () => {
-    const [producer, consumer] = [await ready(opened(settings())), opened(settings())];
+    const warnings: string[] = [];
+    const warn = (message: string): void => void warnings.push(message);
+    const [producer, consumer] = [await ready(opened(settings())), opened({ ...settings(), warn })];
     const ref: DeliveryRef = {
       deliveryId: randomUUID(),
       subscriptionId: randomUUID(),
@@ -79,6 +97,8 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
     expect(received[0]?.refs).toEqual([ref]);
     expect((received[0]?.atMs ?? 0) - sentAtMs).toBeGreaterThanOrEqual(295);
     await waitFor(async () => (await producer.depth()).delivery === 0);
+    await waitFor(async () => (await keptJobs(backend)) === 0, { what: 'the end of the job' });
+    expect(warnings).toEqual(['A delivery job failed; the sweep will repeat its work']);
   });
 
   it('adds nothing for no ids', async () => {
@@ -164,6 +184,7 @@ describe('EventQueue while Redis is down', () => {
     await proxy.stop();
     const queue = opened({ queueUrl: proxy.url });
     await expect(queue.wakeFanout(['lost'])).rejects.toThrow();
+    await queue.wakeFanout([]);
     await proxy.start();
     await ready(queue);
     await queue.wakeFanout(['x']);

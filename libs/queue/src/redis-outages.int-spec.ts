@@ -117,6 +117,15 @@ it.each<[string, () => Promise<RedisGroup>]>([
   await pair.works('the replica that was promoted');
 });
 
+it('a Redis that evicts keys is warned of', async () => {
+  // BullMQ prints a warning of its own.
+  const printed = jest.spyOn(console, 'warn').mockImplementation();
+  closings.push(() => printed.mockRestore());
+  const { url } = await server({ settings: ['--maxmemory-policy', 'allkeys-lru'] });
+  const pair = new Pair(url);
+  await waitFor(() => pair.warnings.some((warning) => warning.includes('maxmemory-policy allkeys-lru')));
+});
+
 it('a demoted Redis is left at once for the one that has its address now', async () => {
   const [first, second] = [await server(), await server()];
   const address = new MovingAddress(first.url);
