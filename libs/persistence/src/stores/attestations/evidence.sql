@@ -9,6 +9,10 @@ shares AS (
     FROM shares s WHERE s.share IS NOT NULL
 )
 
+-- fragment: list_lease
+-- How long a claim of a list lasts.
+interval '5 minutes'
+
 -- statement: attestation_lists_claim
 -- Claims the next due lists for five minutes, one of each party that is not busy. Keys are null if the tenant no longer
 -- trusts the issuer.
@@ -22,7 +26,7 @@ WITH RECURSIVE @shares_of_lists, due AS MATERIALIZED (
    ORDER BY l.due_at LIMIT :limit
 ), claimed AS (
   UPDATE attestation_lists l
-     SET due_at = statement_timestamp() + interval '5 minutes', asked_at = statement_timestamp()
+     SET due_at = statement_timestamp() + @list_lease, asked_at = statement_timestamp()
    WHERE l.list_id = ANY (ARRAY(SELECT due.list_id FROM due))
   RETURNING l.*
 )
@@ -67,7 +71,7 @@ UPDATE attestations a
 -- fragment: has_grown
 -- True if a credential was added to the list since it was claimed. The row itself says so, because the statement does not see
 -- an attestation that is committed while it waits for the row.
-l.due_at < l.asked_at + interval '5 minutes'
+l.due_at < l.asked_at + @list_lease
 
 -- statement: attestation_list_read
 -- Schedules the next read an hour later, if an attestation needs it. If a credential was added meanwhile, the next read
