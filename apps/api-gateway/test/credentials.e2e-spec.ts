@@ -6,6 +6,7 @@ import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
 import { compactVerify, createLocalJWKSet, decodeJwt, exportJWK, generateKeyPair } from 'jose';
 import { Client } from 'pg';
 import type { Response, Test } from 'supertest';
+import { untilBlocks } from '../../../tools/testing/until-blocks';
 import { isVerifiedByOthers } from './foreign-verifier';
 import { envelope } from './gateway';
 import { GrantWorld } from './grant-world';
@@ -230,10 +231,7 @@ async function issueWhile(begin: string, path: string): Promise<Response> {
     await client.query('BEGIN');
     await client.query(begin);
     const answer = post(path).then((done) => done);
-    for (;;) {
-      const { rows } = await world.superuser.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`);
-      if (rows.length > 0) break;
-    }
+    await untilBlocks(client);
     await client.query('COMMIT');
     return await answer;
   } finally {

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { addLineage } from '../../../tools/testing/lineage';
 import { createTestDatabase, type TestDatabase } from '../../../tools/testing/test-database';
-import { waitFor } from '../../../tools/testing/wait-for';
+import { untilBlocks } from '../../../tools/testing/until-blocks';
 import { openDatabase } from './database';
 import { backfillLog, migrate } from './migrate';
 import { MIGRATIONS, migrationText } from './migrations';
@@ -120,12 +120,7 @@ it('marks all older snapshots in their order despite interruptions, and nothing 
       () => 'done',
       () => 'ended',
     );
-    await waitFor(
-      async () =>
-        (await source.query(`SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'`, [pid])).length >
-        0,
-      { what: 'a batch under way' },
-    );
+    await untilBlocks(superuser);
     await superuser.query('SELECT pg_terminate_backend($1, 5000)', [pid]);
     await superuser.query('COMMIT');
     expect(await ended).toBe('ended');

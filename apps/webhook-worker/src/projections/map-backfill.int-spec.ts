@@ -8,6 +8,7 @@ import { Registry } from 'prom-client';
 import { type NaiveKey, naiveRoot } from '../../../../libs/map/src/testing/naive-map';
 import { addLineage } from '../../../../tools/testing/lineage';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
+import { untilBlocks } from '../../../../tools/testing/until-blocks';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { type LogWorker, startLogWorker } from '../../test/log-worker';
 import { MapBackfill } from '../log/map-backfill';
@@ -205,10 +206,7 @@ it('sees a map that is switched on while a round takes the tree', async () => {
   );
   await superuser.query('SELECT pg_advisory_lock(7)');
   const round = new LogIntegrationStore(database.sql).integrate(10, () => Promise.reject(new Error('without keys')));
-  const isTaking = async (): Promise<boolean> =>
-    (await superuser.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted`))
-      .rowCount === 1;
-  await waitFor(isTaking, { what: 'a round that takes the tree' });
+  await untilBlocks(superuser);
   await superuser.query('INSERT INTO map_state (origin, vrf_key, starts_at) VALUES ($1, $2, 1024)', [
     ORIGIN,
     keys.vrfKey,

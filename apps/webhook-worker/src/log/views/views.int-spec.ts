@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { createTestDatabase, type TestDatabase } from '../../../../../tools/testing/test-database';
 import { TEST_VRF_SECRET } from '../../../../../tools/testing/vrf-key';
+import { untilBlocks } from '../../../../../tools/testing/until-blocks';
 import { waitFor } from '../../../../../tools/testing/wait-for';
 import { type LogWorker, startLogWorker } from '../../../test/log-worker';
 
@@ -102,13 +103,7 @@ it('names the view that the gateway stored while the worker integrated', async (
     [secret, hash],
   );
   await start();
-  const other = new Client({ connectionString: created.url });
-  await other.connect();
-  await waitFor(
-    async () => (await other.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rows.length > 0,
-    { what: 'a worker that waits' },
-  );
-  await other.end();
+  await untilBlocks(superuser);
   await superuser.query('COMMIT');
   expect(await viewHashes(1)).toEqual([hash.toString('hex')]);
   expect((await new ViewStore(database.sql).find([id])).get(id)?.secret).toEqual(secret);

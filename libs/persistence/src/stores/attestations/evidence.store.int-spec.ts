@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { waitFor } from '../../../../../tools/testing/wait-for';
+import { untilBlocks } from '../../../../../tools/testing/until-blocks';
 import { addTenant, openSharedWorld, type SharedWorld } from '../../testing/world';
 import { EvidenceStore } from './evidence.store';
 
@@ -55,15 +55,7 @@ it.each([
   await adder.query('BEGIN');
   await add();
   const ended = end();
-  await waitFor(
-    async () =>
-      (
-        await world.admin.query(
-          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        )
-      ).rows.length > 0,
-    { what: 'the end of the read, which waits for the list' },
-  );
+  await untilBlocks(adder);
   await adder.query('COMMIT');
   await ended;
   const { rows } = await adder.query(`SELECT due_at < now() + interval '2 minutes' AS "isSoon" FROM attestation_lists`);

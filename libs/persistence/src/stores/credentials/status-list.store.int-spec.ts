@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { waitFor } from '../../../../../tools/testing/wait-for';
+import { untilBlocks } from '../../../../../tools/testing/until-blocks';
 import { addTenant, openWorld, type World } from '../../testing/world';
 import { IssuingKeyStore } from './issuing-key.store';
 import { StatusListStore } from './status-list.store';
@@ -46,10 +46,7 @@ it('signs a list with the key that replaced another while the list was claimed',
     kids.push(kid);
     return Promise.resolve({ token: kid, signedAt: new Date(signedAt.getTime() + 1), dueAt: new Date() });
   });
-  const isClaiming = async (): Promise<boolean> =>
-    (await admin.query(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted`)).rowCount ===
-    1;
-  await waitFor(isClaiming, { what: 'a worker that claims the list' });
+  await untilBlocks(admin);
   await admin.query('COMMIT');
   await admin.query('SELECT pg_advisory_unlock(7)');
   expect(await signed).toBe(true);

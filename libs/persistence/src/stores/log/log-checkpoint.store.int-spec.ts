@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { waitFor } from '../../../../../tools/testing/wait-for';
+import { untilBlocks } from '../../../../../tools/testing/until-blocks';
 import { openWorld, type World } from '../../testing/world';
 import { LogCheckpointStore } from './log-checkpoint.store';
 
@@ -18,10 +18,6 @@ afterAll(async () => {
   await other.end();
   await world.close();
 });
-
-const isWaiting = async (): Promise<boolean> =>
-  (await other.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`))
-    .rows.length > 0;
 
 const ORIGIN = 'log.example/test';
 const checkpoint = (size: number) => ({ origin: ORIGIN, size, note: `${ORIGIN}\n${size}\n`, completeAt: new Date() });
@@ -101,7 +97,7 @@ it('does not show a key as in use that ends while a worker starts with it', asyn
   ]);
   await other.query('UPDATE log_keys SET until_at = now() WHERE vkey = $1', [vkey]);
   const used = store.useKeys([vkey]);
-  await waitFor(isWaiting, { what: 'a worker that waits for the key' });
+  await untilBlocks(other);
   await other.query('COMMIT');
   await used;
   expect((await store.keys()).find((key) => key.vkey === vkey)?.until).toEqual(expect.any(Date));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LOG_SALT_BYTES } from '@iss/domain';
 import { Client } from 'pg';
-import { waitFor } from '../../../../../tools/testing/wait-for';
+import { untilBlocks } from '../../../../../tools/testing/until-blocks';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { LogEntryStore } from '../log/log-entry.store';
 import { type LoggedFact, LogIntegrationStore, type PreparedViews } from '../log/log-integration.store';
@@ -89,9 +89,7 @@ it('returns the view that another process stored first', async () => {
       [first.secret, first.hash],
     );
     const committed = store.commit([second]);
-    await waitFor(
-      async () => (await admin.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`)).rows.length > 0,
-    );
+    await untilBlocks(other);
     await other.query('COMMIT');
     expect([...(await committed)]).toEqual([stored(first)]);
     expect([...(await store.find([id]))]).toEqual([stored(first)]);
