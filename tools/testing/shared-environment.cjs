@@ -2,8 +2,8 @@ const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 const { flushCompileCache } = require('node:module');
 
-/** Globals in which Jest keeps the state of a suite. */
-const OF_JEST = /jest|EVENT_HANDLERS/i;
+/** Globals in which Jest keeps the state of a suite, such as the timeout that it set. */
+const OF_JEST = /jest|EVENT_HANDLERS|TEST_TIMEOUT|RETRY/i;
 
 /** Ends a worker without freeing its memory, which takes longer than Jest waits for the end of a worker. */
 function endAtOnce() {

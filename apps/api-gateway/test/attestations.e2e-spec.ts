@@ -4,8 +4,6 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { GrantWorld } from './grant-world';
 
-jest.setTimeout(60_000);
-
 const { issuer, vct, key, text, digest } = EXAMPLE_CREDENTIAL;
 const TRUSTED = `/v1/tenants/acme/trusted-issuers/${encodeURIComponent(issuer)}`;
 const ATTESTATIONS = '/v1/tenants/acme/attestations';

@@ -23,7 +23,7 @@ beforeAll(async () => {
   subject = await world.addSubject();
   grantId = await world.grantOn(subject);
   await logged();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 it('shows the owner what it owns, the grantee what it may read, nobody else anything of it', async () => {

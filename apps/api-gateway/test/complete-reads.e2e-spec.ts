@@ -23,7 +23,7 @@ beforeAll(async () => {
     .as('alice', 'put', `${ACME}/members/${encodeURIComponent('oidc:test#admin')}`)
     .send({ role: 'tenant_admin' })
     .expect(200);
-}, 60_000);
+});
 afterAll(async () => {
   await superuser?.end();
   await gateway?.close();

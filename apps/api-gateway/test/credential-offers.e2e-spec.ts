@@ -11,7 +11,6 @@ import { envelope } from './gateway';
 import { GrantWorld } from './grant-world';
 import { publishLog } from './publish-log';
 
-jest.setTimeout(60_000);
 // The gateway under test has no certificate.
 setGlobalConfig({ allowInsecureUrls: true });
 

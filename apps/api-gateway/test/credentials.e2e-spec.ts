@@ -12,8 +12,6 @@ import { envelope } from './gateway';
 import { GrantWorld } from './grant-world';
 import { publishLog } from './publish-log';
 
-jest.setTimeout(60_000);
-
 const KEYS = '/v1/tenants/acme/issuing-keys';
 const CREDENTIALS = '/v1/tenants/acme/credentials';
 const ISSUER = '/.well-known/jwt-vc-issuer/tenants/acme';

@@ -13,7 +13,7 @@ beforeAll(async () => {
   await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
   const body = envelope({ subject: { subject_type: 'organization', subject_id: 'one' } });
   await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(body).expect(201);
-}, 60_000);
+});
 afterAll(async () => {
   agent.destroy();
   await gateway?.close();

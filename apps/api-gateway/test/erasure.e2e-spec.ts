@@ -31,7 +31,7 @@ beforeAll(async () => {
     await send('alice', 'put', `${ACME}/members/${idOf(user)}`, { role });
   }
   await Subject.prepare([4, 3, 3, 3, 3, ...Array.from({ length: 7 }, () => 2), ...Array.from({ length: 17 }, () => 1)]);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([superuser?.end(), application?.end()]);
   await gateway?.close();

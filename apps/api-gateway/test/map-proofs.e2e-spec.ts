@@ -31,7 +31,7 @@ beforeAll(async () => {
   // A test removes rows that triggers protect.
   await sql.query('SET session_replication_role = replica');
   await publish();
-}, 60_000);
+});
 afterAll(async () => {
   await sql?.end();
   await gateway?.close();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   document = JSON.parse(text);
   operations = operationsOf(document);
   await gateway.close();
-}, 60_000);
+});
 
 it('the committed openapi.json is what the gateway serves (npm run generate -- openapi writes it)', () => {
   const formatted = `${JSON.stringify(JSON.parse(text), null, 2)}\n`;

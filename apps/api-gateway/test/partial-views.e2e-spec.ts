@@ -8,8 +8,6 @@ import { GrantWorld } from './grant-world';
 import { publishLog } from './publish-log';
 import type { Subject } from './read-world';
 
-jest.setTimeout(60_000);
-
 /** Every hidden value, key and source contains the first text, and every shown value the second. */
 const HIDDEN = 'h1dden';
 const SHOWN = 'v1sible';

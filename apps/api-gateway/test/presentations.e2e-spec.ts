@@ -14,8 +14,6 @@ import {
 } from './foreign-wallet';
 import { GrantWorld } from './grant-world';
 
-jest.setTimeout(60_000);
-
 const ISSUER = 'https://registry.example';
 const VCT = 'https://registry.example/company-extract';
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await send('bob', 'post', '/v1/tenants', { tenant_id: 'beta', name: 'Beta' }, 201);
   await send('bob', 'put', `/v1/tenants/beta/principals/${idOf('bob')}`, { allow_counterparty_access: true });
   await send('alice', 'put', `${ACME}/members/${idOf('admin')}`, { role: 'tenant_admin' });
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all([primary?.end(), replica?.end()]);

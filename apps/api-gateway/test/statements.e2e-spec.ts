@@ -98,7 +98,7 @@ beforeAll(async () => {
     await ask({ path: '/v1/tenants', body: { tenant_id: evidence_policy, name: 'x', evidence_policy } });
   }
   await publishLog(gateway.databaseUrl);
-}, 60_000);
+});
 
 afterAll(() => world?.close());
 

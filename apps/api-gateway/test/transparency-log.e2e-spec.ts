@@ -33,7 +33,7 @@ beforeAll(async () => {
   subjectId = `subject-${randomUUID()}`;
   for (const version of [1, 2, 3]) ids.push(await write(version));
   ({ vkey } = await publishLog(gateway.databaseUrl));
-}, 60_000);
+});
 afterAll(() => gateway?.close());
 
 async function write(version: number): Promise<string> {

@@ -9,8 +9,6 @@ import { type Receiver, startReceiver } from '../../../tools/testing/receiver';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
-jest.setTimeout(60_000);
-
 const ISSUER = 'https://registry.example';
 const NOW = Math.floor(Date.now() / 1000);
 

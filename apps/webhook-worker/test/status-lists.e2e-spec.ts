@@ -8,8 +8,6 @@ import { addTenant } from '../../../libs/persistence/src/testing/world';
 import { waitFor } from '../../../tools/testing/wait-for';
 import { startWorkers, type TestWorkers } from './worker';
 
-jest.setTimeout(60_000);
-
 const ISSUER = 'https://identity.example/tenants/owner';
 const LIST = randomUUID();
 const URI = `https://identity.example/v1/status-lists/${LIST}`;

@@ -397,7 +397,7 @@ describe('a feed that is followed', () => {
     expect(after).toEqual(['2', '3', '3', '3', '5', '5']);
     // Each connection has its own token.
     expect(new Set(sent.map(({ headers }) => headers['authorization'])).size).toBe(sent.length);
-  }, 20_000);
+  });
 
   it('is taken up again where it never began, and slowly where it says nothing', async () => {
     const { fetch, sent } = steps(hangs, stream([], 'ends'), stream([events(4)], 'stays'));

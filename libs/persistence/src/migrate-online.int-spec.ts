@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { addLineage } from '../../../tools/testing/lineage';
@@ -143,12 +144,12 @@ describe('while others write', () => {
     await addLineage(client, owner, 1);
     await client.query(
       `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
-       SELECT gen_random_uuid(), 'acme', 'beta', subject_key, '{read_latest}' FROM subjects WHERE subject_id = $1`,
+       SELECT gen_random_uuid(), 'acme', 'beta', subject_key, '{read_latest}' FROM subjects WHERE subject_type = 'organization' AND subject_id = $1`,
       [turn],
     );
     await client.query(
       `INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type)
-       SELECT gen_random_uuid(), subject_key, 'beta', 'bob', 'counterparty' FROM subjects WHERE subject_id = $1`,
+       SELECT gen_random_uuid(), subject_key, 'beta', 'bob', 'counterparty' FROM subjects WHERE subject_type = 'organization' AND subject_id = $1`,
       [turn],
     );
     writes += 1;
@@ -159,6 +160,8 @@ describe('while others write', () => {
     await client.query(`SET lock_timeout = '${MOST_WAIT}'`);
     for (let turn = 0; isWriting; turn += 1) {
       await write(client, `${name}/${turn}`).catch((error: unknown) => failures.push(error));
+      // Without a pause, the writer takes the processor that the migration needs.
+      await pause(10);
     }
     await client.end();
   }

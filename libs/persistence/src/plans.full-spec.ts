@@ -5,4 +5,4 @@ import { TABLE_STATES } from './testing/statistics';
 
 it('makes the same plans for any statistics', async () => {
   await requireSamePlans(explainable(), TABLE_STATES);
-}, 240_000);
+});

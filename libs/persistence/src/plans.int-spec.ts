@@ -82,7 +82,7 @@ it.each(EXPLAINABLE)('statement %s scans no whole index', async (name, text) => 
 // takes all of them.
 it('makes the same plans for the statistics that affect most statements', async () => {
   await requireSamePlans(EXPLAINABLE, TELLING_STATES.slice(0, 2));
-}, 120_000);
+});
 
 it('knows the statements of every store', () => {
   expect(EXPLAINABLE.length).toBeGreaterThan(15);

@@ -147,8 +147,6 @@ describe('EventQueue on a PostgreSQL that is not migrated yet', () => {
 });
 
 describe('EventQueue while Redis is down', () => {
-  jest.setTimeout(30_000);
-
   it('fails fast, says so rarely, recovers by itself, and closes in time', async () => {
     const proxy = new MovingAddress(redisUrl);
     await proxy.start();

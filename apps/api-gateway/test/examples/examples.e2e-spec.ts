@@ -176,7 +176,7 @@ beforeAll(async () => {
   });
   world = await ExampleWorld.open(gateway.databaseUrl);
   for (const caller of ['alice', 'bob', 'carol'] as const) tokens.set(caller, await gateway.issuer.mint(caller));
-}, 60_000);
+});
 afterAll(async () => {
   await world?.close();
   await gateway?.close();

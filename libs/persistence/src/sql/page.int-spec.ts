@@ -42,7 +42,7 @@ beforeAll(async () => {
     )
     INSERT INTO delivery_attempts (delivery_id, attempt, started_at, latency_ms, error)
     SELECT delivery_id, n, now(), 1, repeat('e', 1000) FROM delivery CROSS JOIN generate_series(1, 10) n;`);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 type List = (request: PageRequest) => Promise<{ page: Page<object> }>;

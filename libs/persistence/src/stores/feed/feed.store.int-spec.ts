@@ -564,7 +564,7 @@ it('matches the facts while grants start, end and start again between entries', 
     );
     expect(steps).toEqual(expect.arrayContaining(own.map(({ logIndex }) => logIndex)));
   }
-}, 60_000);
+});
 
 it('reads only what it shows, beside any number of other entries', async () => {
   const first = await write();

@@ -57,4 +57,4 @@ it('reads no more of a long chain than of a short one', async () => {
   expect(await read('provenance_nearest', long, { version: 5_000 })).toBe(2);
   expect(await store.versions(long, [1, 9_999])).toHaveLength(2);
   await expect(store.nearest(long, 5_000)).resolves.toMatchObject({ snapshotVersion: 5_000 });
-}, 60_000);
+});
