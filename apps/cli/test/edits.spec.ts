@@ -1,4 +1,4 @@
-import { changesBetween } from '../src/service/changes';
+import { contentChanges } from '../src/service/changes';
 import { applyEdits, removalOf, settingOf } from '../src/service/edits';
 import { coveringRefs } from '../src/service/evidence';
 import { leavesOf } from '../src/service/leaves';
@@ -58,7 +58,7 @@ it('what changed stands with its values, an array as a whole', () => {
     removalOf('/attributes/officers/0'),
     settingOf('/attributes/legal/form="PLC"'),
   ]);
-  expect(changesBetween(envelope, draft)).toEqual([
+  expect(contentChanges(envelope, draft)).toEqual([
     { path: '/attributes/legal/form', before: undefined, after: 'PLC' },
     { path: '/attributes/legal/legal_name', before: 'Harbour', after: 'plc' },
     { path: '/attributes/officers', before: ['ann', 'bob'], after: ['bob', 'eve'] },

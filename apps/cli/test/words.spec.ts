@@ -13,7 +13,7 @@ import { showList, showOne, styleOf, table } from '../src/output';
 import { Progress } from '../src/import/progress';
 import { changeText } from '../src/service/change-text';
 import { evidenceText, isAttribution } from '../src/service/evidence';
-import { failureOf } from '../src/service/failure';
+import { explainedFailure } from '../src/service/failure';
 import { attemptText, eventsText } from '../src/service/hooks';
 import { untilEnded } from '../src/service/until-ended';
 import { visible } from '../src/visible';
@@ -278,7 +278,7 @@ describe('failureOf', () => {
     [new ConnectionError('No answer.'), 'No answer. Check that the service runs at http://iss.example.'],
     [new IdentityStateError('Nobody\u001b'), 'Nobody\\u001b'],
   ])('turns %j into a sentence with the next step', (error, message) => {
-    expect(failureOf(error, 'http://iss.example')).toEqual(new Failure(message));
+    expect(explainedFailure(error, 'http://iss.example')).toEqual(new Failure(message));
   });
 
   it('names at most five places', () => {
@@ -288,14 +288,14 @@ describe('failureOf', () => {
       [7, 'and 2 more'],
     ] as const) {
       const error = apiErrorOf({ ...failure, details: places.slice(0, count) });
-      const lines = Object(failureOf(error, '')).message.split('\n');
+      const lines = Object(explainedFailure(error, '')).message.split('\n');
       expect([lines.length, lines.at(-1)]).toEqual([7, `  ${rest}`]);
     }
   });
 
   it('returns an unknown error unchanged', () => {
     const error = new RangeError('bug');
-    expect(failureOf(error, '')).toBe(error);
+    expect(explainedFailure(error, '')).toBe(error);
   });
 });
 

@@ -18,7 +18,7 @@ import { WebhookClient } from './delivery/webhook-client';
 import { FanoutService } from './fanout/fanout.service';
 import { HealthController } from './health/health.controller';
 import { Liveness, WorkWatch } from './health/liveness';
-import { ReadinessService } from './health/readiness.service';
+import { WorkerReadinessService } from './health/readiness.service';
 import { watchDeadlines, WorkerMetrics } from './health/worker-metrics';
 import { LOG_IDENTITY, type LogIdentity } from './log/log-identity';
 import { MapBackfill } from './log/map-backfill';
@@ -83,7 +83,7 @@ export interface WorkerResources {
           new WorkWatch(() => backlog.oldestDeliveryMs(), stuckAfterMs(settings)),
         ),
     },
-    ReadinessService,
+    WorkerReadinessService,
     WorkerMetrics,
   ],
 })
@@ -119,7 +119,7 @@ export class WorkerModule {
     own: WorkerMetrics,
     dispatcher: Dispatcher,
     database: Database,
-    readiness: ReadinessService,
+    readiness: WorkerReadinessService,
     logMetrics: LogMetrics,
     checkpoints: LogCheckpointStore,
     map: MapReadStore,

@@ -9,7 +9,7 @@ import {
   parsePointer,
 } from '@iss/domain';
 import { PROFILES } from './profiles';
-import type { Claims, Form, Source } from './profiles/profile';
+import type { Claims, ValueForm, Source } from './profiles/profile';
 
 /** A place of an envelope from which a profile cannot make a claim. */
 export interface ProfileFault {
@@ -117,7 +117,7 @@ class Mapping {
     return items.length > 0 ? items : this.fault(['attribute_paths', formatPointer(place)], 'must name evidence');
   }
 
-  private leaf(form: Form, value: JsonValue, place: Place): JsonValue | undefined {
+  private leaf(form: ValueForm, value: JsonValue, place: Place): JsonValue | undefined {
     const read = typeof form === 'string' ? READERS[form](value) : form.find((one) => one === value);
     if (read !== undefined) return read;
     return this.fault(place, `must be ${typeof form === 'string' ? MEANINGS[form] : `one of ${form.join(', ')}`}`);
@@ -128,7 +128,7 @@ class Mapping {
   }
 }
 
-type NamedForm = Extract<Form, string>;
+type NamedForm = Extract<ValueForm, string>;
 
 const MEANINGS: Readonly<Record<NamedForm, string>> = {
   text: 'text',

@@ -10,7 +10,7 @@ import { HEADER, VERSION } from './shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from './types.ts';
 import { gap } from './verify/gap.ts';
 import { BUNDLE_LINE } from './verify/log.ts';
-import { usesLog, type Verifier } from './verify/verifier.ts';
+import { usesLog, type AnswerVerifier } from './verify/verifier.ts';
 
 export interface HistoryOptions extends ReadOptions {
   /** Defaults to `desc`: newest version first. */
@@ -24,7 +24,7 @@ export interface HistoryOptions extends ReadOptions {
 /** @internal The subject to read, and the tenant that reads. */
 export interface Lineage {
   readonly transport: Transport;
-  readonly verifier: Verifier;
+  readonly verifier: AnswerVerifier;
   readonly tenantId: string;
   /** The path of the subject. */
   readonly path: string;
@@ -103,7 +103,7 @@ export async function* exportOf<A>(
   const isBundle = usesLog(mode);
   const floors = isBundle ? await verifier.floors() : null;
   const sequence = new Sequence(asked.subjectId, 'asc', verifier.known.headOf(asked.subjectType, asked.subjectId));
-  let bundle: (BundleHead & { prove: Awaited<ReturnType<Verifier['bundle']>> }) | null = null;
+  let bundle: (BundleHead & { prove: Awaited<ReturnType<AnswerVerifier['bundle']>> }) | null = null;
   let versions = 0;
   let last: BundleLine | null = null;
   /** The claim in the last line of a bundle with a map. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '@iss/domain/pure';
 import type * as api from './generated/types.ts';
 import { parseAnswer } from './http/answer.ts';
 import { requireLike } from './http/shape.ts';
-import { call, textOf } from './http/call.ts';
+import { call, bodyText } from './http/call.ts';
 import type { Answer, Item, ListPath, Path, RequestOptions } from './http/operation.ts';
 import { itemsOf } from './http/pages.ts';
 import {
@@ -19,7 +19,7 @@ import { Tenant } from './tenant.ts';
 import type { Verify } from './types.ts';
 import { LogTrust, type ProvedCheckpoint } from './verify/log.ts';
 import type { Trust } from './verify/trust.ts';
-import { Verifier } from './verify/verifier.ts';
+import { AnswerVerifier } from './verify/verifier.ts';
 
 export interface IdentityStateOptions extends TransportOptions {
   /** The trusted keys of the log. With it, `verify` defaults to `log`, and with a VRF key to `complete`. */
@@ -44,13 +44,13 @@ export interface RawRequest extends CallOptions {
  */
 export class IdentityState {
   private readonly transport: Transport;
-  private readonly verifier: Verifier;
+  private readonly verifier: AnswerVerifier;
 
   constructor(options: IdentityStateOptions) {
     const { trust, verify = defaultOf(trust), now = Date.now } = options;
     this.transport = new Transport(options);
     const log = trust === undefined ? null : new LogTrust(this.transport, trust, now);
-    this.verifier = new Verifier(this.transport, log, verify, options.hash);
+    this.verifier = new AnswerVerifier(this.transport, log, verify, options.hash);
   }
 
   /** Returns the API of a tenant that the caller acts for. */
@@ -115,7 +115,7 @@ export class IdentityState {
     path: string,
     { path: parameters, query, body, ...options }: RawRequest & { path?: PathValues } = {},
   ): Promise<unknown> {
-    const request = { method, path: fillPath(path, parameters), query, body: textOf(body) };
+    const request = { method, path: fillPath(path, parameters), query, body: bodyText(body) };
     const text = await this.transport.text(request, options);
     const value: unknown = parseAnswer(text === '' ? 'null' : text);
     requireLike(value, { '?': {} });

@@ -2,7 +2,7 @@ import type * as api from './generated/types.ts';
 import { call, requireSays } from './http/call.ts';
 import type { Answer, Filter } from './http/operation.ts';
 import { itemsOf } from './http/pages.ts';
-import { notOfThisApi, type Shape } from './http/shape.ts';
+import { notOfThisApi, type AnswerShape } from './http/shape.ts';
 import { type CallOptions, type Method, pathOf, type Query, type Transport } from './http/transport.ts';
 import { CREATED_GRANT, DELIVERY, GRANT, PENDING_GRANT, PRINCIPAL, REFRESH_REQUEST, SUBSCRIPTION } from './shapes.ts';
 import type { EventType } from './webhook.ts';
@@ -24,7 +24,7 @@ export class Resource {
   protected async call<T extends object>(
     method: Method,
     below: string,
-    shape: Shape<T>,
+    shape: AnswerShape<T>,
     options: CallOptions,
     body?: object,
     says?: object,
@@ -40,7 +40,7 @@ export class Resource {
   /** @internal */
   protected items<Item>(
     below: string,
-    shape: Shape<Item>,
+    shape: AnswerShape<Item>,
     query: Query,
     options: CallOptions,
   ): AsyncGenerator<Item, void, undefined> {
@@ -48,7 +48,7 @@ export class Resource {
   }
 }
 
-const GRANT_RESULTS: Shape<api.GrantResults> = {
+const GRANT_RESULTS: AnswerShape<api.GrantResults> = {
   items: [{ index: 0, status: 0, grant: { '?': GRANT }, pending_grant: { '?': GRANT } }],
 };
 
@@ -308,7 +308,7 @@ export class Webhooks extends Resource {
   async #one<T extends Subscribed>(
     method: Method,
     below: string,
-    shape: Shape<T>,
+    shape: AnswerShape<T>,
     options: CallOptions,
     body?: object,
   ): Promise<T> {

@@ -13,7 +13,7 @@ import { CREATED_GRANT, DISCLOSURE, ERASURE, GRANT, HEADER, LEAF, OPERATION, PER
 import type { Envelope, Evidence, Snapshot, SnapshotHeader, SubjectType, Version } from './types.ts';
 import type { ProvedAbsence } from './verify/log.ts';
 import { linkOf } from './verify/snapshot.ts';
-import type { Verifier } from './verify/verifier.ts';
+import type { AnswerVerifier } from './verify/verifier.ts';
 
 /** Selects the newest version at a time: by storage time (`recorded`) or by the time that its writer set (`effective`). */
 export interface AsOf {
@@ -42,7 +42,7 @@ export class Subject<A extends object> extends Resource {
   /** @internal Created by `Tenant`. */
   constructor(
     transport: Transport,
-    private readonly verifier: Verifier,
+    private readonly verifier: AnswerVerifier,
     private readonly tenantId: string,
     readonly subjectType: SubjectType,
     readonly subjectId: string,

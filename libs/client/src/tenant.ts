@@ -23,7 +23,7 @@ import type {
 import { hashText } from './verify/hash.ts';
 import type { ProvedAbsence, ProvedGrantState } from './verify/log.ts';
 import { requireVersion } from './verify/snapshot.ts';
-import type { Verifier } from './verify/verifier.ts';
+import type { AnswerVerifier } from './verify/verifier.ts';
 
 /** A tenant that the caller acts for. */
 export class Tenant extends Resource {
@@ -35,7 +35,7 @@ export class Tenant extends Resource {
   /** @internal Created by `IdentityState`. */
   constructor(
     transport: Transport,
-    private readonly verifier: Verifier,
+    private readonly verifier: AnswerVerifier,
     readonly tenantId: string,
   ) {
     super(transport, pathOf('v1', 'tenants', tenantId));

@@ -12,7 +12,7 @@ import {
   StaleBaseError,
   ValidationError,
 } from '../src/index.ts';
-import { boundedWait, decode, failureOf } from '../src/http/answer.ts';
+import { boundedWait, decode, errorOfAnswer } from '../src/http/answer.ts';
 import { linesOf } from '../src/http/lines.ts';
 import { pathOf, queryText } from '../src/http/transport.ts';
 import { jsonOf } from '../src/json.ts';
@@ -143,7 +143,7 @@ describe('an error answer', () => {
     ],
     [410, { code: 'erased' }, ErasedError, { receipt: null }],
   ])('has a class of its own: %i %j', (status, error, type, members) => {
-    const failure = failureOf(status, new Headers(), answer(error));
+    const failure = errorOfAnswer(status, new Headers(), answer(error));
     expect(failure).toBeInstanceOf(type);
     expect(failure).toMatchObject({ status, ...members });
   });
@@ -159,7 +159,12 @@ describe('an error answer', () => {
     ['x'.repeat(300), `HTTP 502: ${'x'.repeat(200)}`],
   ])('of a proxy has no code: %s', (text, message) => {
     const headers = new Headers({ 'x-request-id': 'h' });
-    expect(failureOf(502, headers, text)).toMatchObject({ code: null, message, requestId: 'h', retryAfterMs: null });
+    expect(errorOfAnswer(502, headers, text)).toMatchObject({
+      code: null,
+      message,
+      requestId: 'h',
+      retryAfterMs: null,
+    });
   });
 
   it.each([
@@ -170,14 +175,14 @@ describe('an error answer', () => {
     ['9'.repeat(400), MAX_RETRY_AFTER_MS],
     ['Fri, 31 Dec 9999 23:59:59 GMT', MAX_RETRY_AFTER_MS],
   ])('with Retry-After %s has a waiting time', (header, ms) => {
-    const { retryAfterMs } = failureOf(429, new Headers({ 'retry-after': header }), '');
+    const { retryAfterMs } = errorOfAnswer(429, new Headers({ 'retry-after': header }), '');
     expect(retryAfterMs).toBe(ms);
   });
 
   it('has a code of the API', () => {
     expect(isErrorCode('unavailable')).toBe(true);
     for (const code of ['toString', '', null, 5]) expect(isErrorCode(code)).toBe(false);
-    const { name } = apiErrorOf({ ...Object(failureOf(500, new Headers(), '')), code: 'internal_error' });
+    const { name } = apiErrorOf({ ...Object(errorOfAnswer(500, new Headers(), '')), code: 'internal_error' });
     expect(name).toBe('InternalError');
   });
 });

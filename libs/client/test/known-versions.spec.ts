@@ -1,7 +1,7 @@
 import { MAX_KNOWN_VERSIONS } from '../src/limits.ts';
-import { KnownVersions, type Link } from '../src/verify/known-versions.ts';
+import { KnownVersions, type VersionLink } from '../src/verify/known-versions.ts';
 
-const link = (version: number, changes: Partial<Link> = {}): Link => ({
+const link = (version: number, changes: Partial<VersionLink> = {}): VersionLink => ({
   subjectType: 'organization',
   subjectId: 'acme',
   version,
@@ -13,13 +13,13 @@ const link = (version: number, changes: Partial<Link> = {}): Link => ({
   ...changes,
 });
 const failing = (failure: string) => expect.objectContaining({ name: 'VerificationError', failure });
-const noted = (...links: readonly Link[]): KnownVersions => {
+const noted = (...links: readonly VersionLink[]): KnownVersions => {
   const known = new KnownVersions();
   for (const one of links) known.note(one);
   return known;
 };
 
-it.each<[string, Link[], number]>([
+it.each<[string, VersionLink[], number]>([
   ['nothing', [], 0],
   ['the first version', [link(1)], 1],
   ['versions in any order', [link(3), link(1), link(2), link(2)], 3],
@@ -28,7 +28,7 @@ it.each<[string, Link[], number]>([
   expect(noted(...links).headOf('organization', 'acme')).toBe(head);
 });
 
-it.each<[string, Link[], Link, string]>([
+it.each<[string, VersionLink[], VersionLink, string]>([
   ['another content', [link(2)], link(2, { envelopeHash: 'x' }), 'changed'],
   ['another id', [link(2)], link(2, { snapshotId: 'x' }), 'changed'],
   ['another link', [link(2)], link(2, { prevHash: 'x' }), 'changed'],

@@ -5,7 +5,7 @@ import { part, type RecordOf, view, type ViewOf } from './describe/view';
 import { body, query, type SentOf } from './describe/shape';
 import { SNAPSHOT_HEADER_EXAMPLE } from './snapshots/snapshot-header';
 import { EXAMPLE_IDS } from './describe/example-ids';
-import { type Answer, answer, operations } from './describe/operation';
+import { type ResponseFacts, answer, operations } from './describe/operation';
 import { paged } from './describe/page';
 
 const reference = f
@@ -171,7 +171,7 @@ const CANCELLED: RecordOf<typeof ErasureWithReceipt> = {
 };
 
 /** Documents a response with one erasure. */
-const erasureAnswer = (description: string, record: RecordOf<typeof ErasureWithReceipt>): Answer =>
+const erasureAnswer = (description: string, record: RecordOf<typeof ErasureWithReceipt>): ResponseFacts =>
   answer(description, ErasureWithReceipt, ErasureWithReceipt.of(record));
 
 export const ERASURES = operations('Erasure', '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}', {

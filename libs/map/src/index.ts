@@ -10,7 +10,7 @@ export * from './map-root';
 export { MAX_BUCKET_KEYS, type StoredKey } from './stored/bucket';
 export * from './stored/insert';
 export * from './stored/read';
-export type { RowReader, StoredRow } from './stored/rows';
+export type { RowReader, MapTableRow } from './stored/rows';
 export * from './stream';
 export { emptyMapRoot, innerHash, mapLeafHash, valueOf, type MapLeaf } from './tree/hashes';
 export { formatLevels, parseLevels, verifyPath, type MapPath, type PathLevel } from './tree/path';

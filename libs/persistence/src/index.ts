@@ -27,7 +27,12 @@ export * from './stores/webhooks/webhook-subscription.store';
 export type { EventTrace, FactStep } from './stores/webhooks/record';
 export * from './stores/webhooks/outbox-projection.store';
 export * from './stores/webhooks/outbox.store';
-export { hostOf, type Look, type OverdueDelivery, type PendingDelivery } from './stores/webhooks/pending-delivery';
+export {
+  hostOf,
+  type SearchBounds,
+  type OverdueDelivery,
+  type PendingDelivery,
+} from './stores/webhooks/pending-delivery';
 export * from './stores/webhooks/backlog.store';
 export * from './stores/webhooks/delivery.store';
 export * from './stores/refresh-requests/later-version.store';

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { Check, Readiness } from './process/readiness';
+import type { DependencyCheck, Readiness } from './process/readiness';
 import { within } from './within';
 
 /** Histogram buckets for requests and deliveries, in seconds: from a cached read to a receiver that times out. */
@@ -59,7 +59,7 @@ interface Process {
 }
 
 /** The values of the metric for the status of a dependency. */
-const STATUS_FIGURES = { ok: 1, degraded: 0.5, failed: 0 } as const satisfies Record<Check['status'], number>;
+const STATUS_FIGURES = { ok: 1, degraded: 0.5, failed: 0 } as const satisfies Record<DependencyCheck['status'], number>;
 
 /** Registers the metrics of a process: its build, its connections and its readiness. */
 export function watchProcess(registry: Registry, { build, load, readiness }: Process): void {

@@ -11,6 +11,6 @@ export * from './members';
 export * from './report';
 export { proveContent } from './steps/content-steps';
 export { noteOf } from './steps/log-steps';
-export type { Answer, ContentEvidence, InputName, Step, StepName, StepState, VersionEvidence } from './steps/step';
+export type { Fetched, ContentEvidence, InputName, Step, StepName, StepState, VersionEvidence } from './steps/step';
 export { prove } from './steps/steps';
 export * from './trust';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { diff, type JsonValue, parseStoredJson, seal, type StoredSnapshot, verifySnapshot } from '@iss/domain';
+import { diff, type JsonValue, parseStoredJson, seal, type StoredSnapshot, verifyStoredSnapshot } from '@iss/domain';
 import { alternate, type Figure, figure } from '../measure.ts';
 import type { Outcome } from '../run.ts';
 import type { Bench } from './scenario.ts';
@@ -49,7 +49,7 @@ export async function documents({ effort }: Bench): Promise<Outcome> {
     diff: async () => time(budgetMs, () => diff(a, b)),
     parse: async () => time(budgetMs, () => [JSON.parse(from), JSON.parse(to)]),
     ownParse: async () => time(budgetMs, () => [parseStoredJson(from), parseStoredJson(to)]),
-    verify: async () => time(budgetMs, () => verifySnapshot('chain', newest, parents, SNAPSHOTS)),
+    verify: async () => time(budgetMs, () => verifyStoredSnapshot('chain', newest, parents, SNAPSHOTS)),
     hash: async () => time(budgetMs, hashAll),
   });
   const perSecond = (ms: readonly number[]): Figure => figure(ms.map((one) => 1000 / one));

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { DomainError, isJsonObject, type JsonObject, type JsonValue } from '@iss/domain';
-import { type Check, reachable, Unfit } from '@iss/platform';
+import { type DependencyCheck, reachable, Unfit } from '@iss/platform';
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { JwksClient, JwksError } from 'jwks-rsa';
 import { AUTH_SETTINGS } from './auth-settings';
@@ -8,7 +8,7 @@ import type { AuthSettings } from './auth-settings';
 import { fetchJson } from './fetch-json';
 import { algorithmsOf, type SigningAlgorithm } from './signing-algorithms';
 
-export interface SigningKey {
+export interface IssuerKey {
   keyId: string | undefined;
   algorithms: readonly SigningAlgorithm[];
   /** SPKI, PEM. */
@@ -16,7 +16,7 @@ export interface SigningKey {
 }
 
 /** One state of the issuer's keys. A later state with the same keys is the same object. */
-export type SigningKeys = readonly SigningKey[];
+export type SigningKeys = readonly IssuerKey[];
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -85,7 +85,7 @@ export class KeySet implements OnModuleDestroy {
    * - `degraded`: the issuer does not answer and the keys are due for a refresh. Requests still succeed with them.
    * - `ok`: the keys are fresh, even if a fetch failed, because any token with an unknown key id causes a fetch.
    */
-  async check(): Promise<Check> {
+  async check(): Promise<DependencyCheck> {
     if (this.settings.mode === 'disabled') return { status: 'ok' };
     const { status } = await reachable(() => this.current(), 'failed');
     if (status !== 'ok')
@@ -151,7 +151,7 @@ export function findSigningKey(
   keys: SigningKeys,
   keyId: string | undefined,
   algorithm: SigningAlgorithm,
-): SigningKey | undefined {
+): IssuerKey | undefined {
   const [key, ...others] = keys.filter(
     (candidate) => (keyId === undefined || candidate.keyId === keyId) && candidate.algorithms.includes(algorithm),
   );
@@ -170,7 +170,7 @@ async function fetchSigningKeys(settings: AuthSettings, signal: AbortSignal): Pr
   const found = await client.getSigningKeys().catch((error: unknown) => {
     throw error instanceof JwksError ? new Unfit(NO_KEY) : error;
   });
-  const keys = found.map((key): SigningKey => {
+  const keys = found.map((key): IssuerKey => {
     const publicKey = key.getPublicKey();
     return { keyId: key.kid, algorithms: algorithmsOf(createPublicKey(publicKey), key.alg), publicKey };
   });

@@ -36,7 +36,7 @@ export interface LoggedEntry {
 }
 
 /** The proof that a fact is in the log, against one published checkpoint. */
-export interface LogProof {
+export interface InclusionOfFact {
   readonly origin: string;
   readonly entry: LoggedEntry;
   readonly size: number;
@@ -59,7 +59,7 @@ interface ErasingEntry extends LoggedEntry {
 }
 
 /** The remembered parts of an earlier proof. */
-export type KnownProof = Pick<LogProof, 'entry' | 'checkpoint'>;
+export type KnownProof = Pick<InclusionOfFact, 'entry' | 'checkpoint'>;
 
 export interface ProofOptions {
   /** The published size to prove against; undefined for the newest. */
@@ -86,7 +86,7 @@ export class LogProofService {
    * entry. Throws `erased` for an erased version, with the proofs that remain: its place in the log, and the entry of
    * its erasure.
    */
-  ofSnapshot(reader: Reader & Asker, snapshotId: string, options: ProofOptions): Promise<LogProof> {
+  ofSnapshot(reader: Reader & Asker, snapshotId: string, options: ProofOptions): Promise<InclusionOfFact> {
     const find = () => this.entryOfSnapshot(reader, snapshotId, undefined, options.waitSeconds > 0);
     return this.prove(reader, find, options);
   }
@@ -100,7 +100,7 @@ export class LogProofService {
     snapshotId: string,
     waitSeconds: number,
     known: KnownProof | undefined,
-  ): Promise<LogProof | null> {
+  ): Promise<InclusionOfFact | null> {
     const find = () => this.entryOfSnapshot(reader, snapshotId, known?.entry, waitSeconds > 0);
     const { entry, checkpoint } = await this.waiting.published(reader, find, waitSeconds);
     if (entry === known?.entry && checkpoint.note === known.checkpoint) return null;
@@ -108,7 +108,7 @@ export class LogProofService {
   }
 
   /** Proves a fact of a grant to members of the grantor and of the grantee. Throws like {@link ofSnapshot}. */
-  async ofGrant(actor: Actor, grantId: string, fact: GrantFact, options: ProofOptions): Promise<LogProof> {
+  async ofGrant(actor: Actor, grantId: string, fact: GrantFact, options: ProofOptions): Promise<InclusionOfFact> {
     return this.prove(
       actor,
       async () => {
@@ -127,7 +127,7 @@ export class LogProofService {
   }
 
   /** Proves a change of the tenant's owner to its members. Throws like {@link ofSnapshot}. */
-  async ofOwnerChange(actor: Actor, logIndex: number, options: ProofOptions): Promise<LogProof> {
+  async ofOwnerChange(actor: Actor, logIndex: number, options: ProofOptions): Promise<InclusionOfFact> {
     return this.prove(
       actor,
       async () => {
@@ -148,7 +148,7 @@ export class LogProofService {
    * Proves an erasure to callers that may read it. Throws like {@link ofSnapshot}, and `not_found` if it was not
    * completed.
    */
-  async ofErasure(ref: ErasureRef, options: ProofOptions): Promise<LogProof> {
+  async ofErasure(ref: ErasureRef, options: ProofOptions): Promise<InclusionOfFact> {
     const { facts, erasure } = await this.erasures.find(ref);
     requireAccess(facts, RULES.readErasures);
     if (erasure?.status !== 'erased')
@@ -212,7 +212,7 @@ export class LogProofService {
     reader: Reader,
     find: () => Promise<LoggedEntry | null>,
     { size, waitSeconds }: ProofOptions,
-  ): Promise<LogProof> {
+  ): Promise<InclusionOfFact> {
     const { entry, checkpoint } = await this.waiting.published(reader, find, waitSeconds);
     if (size === undefined || size === checkpoint.size) return this.proofAt(entry, checkpoint.size, checkpoint);
     requireProvable(size, entry.logIndex, checkpoint.size);
@@ -224,7 +224,7 @@ export class LogProofService {
     entry: LoggedEntry | ErasingEntry,
     size: number,
     { origin, note }: { origin: string; note: string | null },
-  ): Promise<LogProof> {
+  ): Promise<InclusionOfFact> {
     const inclusion = await this.tree.inclusion(entry.logIndex, size);
     const { view } = entry;
     const isViewIn = view !== undefined && view.logIndex < size;
@@ -234,7 +234,7 @@ export class LogProofService {
     return proof;
   }
 
-  private async erasedError({ erased, logIndex }: ErasingEntry['of'], erasure: LogProof): Promise<ErasedError> {
+  private async erasedError({ erased, logIndex }: ErasingEntry['of'], erasure: InclusionOfFact): Promise<ErasedError> {
     const { size } = erasure;
     const proof = {
       log_index: logIndex,
@@ -247,7 +247,7 @@ export class LogProofService {
 }
 
 /** Returns a proof as responses show it. */
-export function inclusionProof({ origin, size, checkpoint, view, ...proved }: LogProof) {
+export function inclusionProof({ origin, size, checkpoint, view, ...proved }: InclusionOfFact) {
   return {
     log_origin: origin,
     tree_size: size,
@@ -257,7 +257,7 @@ export function inclusionProof({ origin, size, checkpoint, view, ...proved }: Lo
   };
 }
 
-function leafProof({ entry, inclusion }: Pick<LogProof, 'entry' | 'inclusion'>) {
+function leafProof({ entry, inclusion }: Pick<InclusionOfFact, 'entry' | 'inclusion'>) {
   return {
     log_index: entry.logIndex,
     leaf_hash: toHex(entry.leaf),

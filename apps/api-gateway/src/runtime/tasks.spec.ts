@@ -7,7 +7,7 @@ import { editedJson, hostileJson, nearlyJsonText } from '../../../../libs/domain
 import { TEST_VRF_SECRET } from '../../../../tools/testing/vrf-key';
 import { outlineOf } from './outline';
 import { type TaskName, TASKS } from './tasks';
-import { type Order, type Outcome, perform } from './thread-messages';
+import { type Order, type TaskOutcome, perform } from './thread-messages';
 import { ThreadPool } from './thread-pool';
 
 const ID = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
@@ -155,7 +155,7 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
 }; // prettier-ignore
 
 /** Writes an outcome completely: in its order, and with members that are undefined. */
-const written = (outcome: Outcome): string =>
+const written = (outcome: TaskOutcome): string =>
   JSON.stringify(outcome, (_key, member: unknown) => (member === undefined ? 'undefined' : member));
 
 it.each(Object.keys(ORDERS) as TaskName[])('%s gives the same in a thread, byte for byte', async (task) => {

@@ -11,19 +11,19 @@ export interface Order<Name extends TaskName = TaskName> {
 /**
  * The outcome of an order. A `DomainError` is sent in parts, because only an error's message survives between threads.
  */
-export type Outcome<Result = ResultOf<TaskName>> =
+export type TaskOutcome<Result = ResultOf<TaskName>> =
   | { kind: 'done'; result: Result }
   | { kind: 'refused'; code: ErrorCode; message: string; details: readonly ErrorDetail[] | undefined }
   | { kind: 'failed'; error: unknown };
 
 /** The reply of a thread. */
 export interface Report {
-  outcome: Outcome;
+  outcome: TaskOutcome;
   processorMs: number;
 }
 
 /** Runs a task and returns its outcome. */
-export function perform({ task, input }: Order): Outcome {
+export function perform({ task, input }: Order): TaskOutcome {
   try {
     return { kind: 'done', result: runTask(task, input) };
   } catch (error) {

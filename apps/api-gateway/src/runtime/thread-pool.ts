@@ -3,7 +3,7 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { DomainError } from '@iss/domain';
 import type { Charged } from './asker';
 import type { TaskName } from './tasks';
-import type { Order, Outcome, Report } from './thread-messages';
+import type { Order, TaskOutcome, Report } from './thread-messages';
 
 /**
  * The compiled file that a thread runs, also under Jest, because a thread lacks Jest's loader for sources. The path is
@@ -32,7 +32,7 @@ interface Job {
   asker: Charged;
   order: Order;
   deadline: NodeJS.Timeout | undefined;
-  resolve: (outcome: Outcome) => void;
+  resolve: (outcome: TaskOutcome) => void;
   reject: (error: Error) => void;
 }
 
@@ -70,7 +70,7 @@ export class ThreadPool {
   /**
    * Returns the outcome of an order. Rejects with `unavailable` if it finds no place or exceeds its deadline or memory.
    */
-  run(asker: Charged, order: Order): Promise<Outcome> {
+  run(asker: Charged, order: Order): Promise<TaskOutcome> {
     const line = this.lines.find(({ principalId }) => principalId === asker.principalId);
     const isFull = this.waiting >= this.options.queue;
     if (this.isClosed || isFull || (line?.jobs.length ?? 0) >= Math.ceil(this.options.queue / 2)) {

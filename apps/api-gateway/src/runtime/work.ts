@@ -6,7 +6,7 @@ import { type GatewaySettings, SETTINGS } from '../settings';
 import type { Charged } from './asker';
 import { Charge } from './charge';
 import { type InputOf, type ResultOf, type TaskName, TASKS } from './tasks';
-import { type Outcome, runTask } from './thread-messages';
+import { type TaskOutcome, runTask } from './thread-messages';
 import { REFUSALS, ThreadPool } from './thread-pool';
 
 /**
@@ -92,7 +92,7 @@ export class Work implements OnApplicationShutdown {
   ): Promise<ResultOf<Name>> {
     const outcome = await this.pool.run(asker, { task, input });
     // The thread ran exactly this task.
-    return resultOf(outcome as Outcome<ResultOf<Name>>);
+    return resultOf(outcome as TaskOutcome<ResultOf<Name>>);
   }
 
   /** Charges one request for each started millisecond after the first. */
@@ -107,7 +107,7 @@ export function isLarge(size: number): boolean {
   return size > IMMEDIATE_SIZE;
 }
 
-function resultOf<Result>(outcome: Outcome<Result>): Result {
+function resultOf<Result>(outcome: TaskOutcome<Result>): Result {
   switch (outcome.kind) {
     case 'done':
       return outcome.result;

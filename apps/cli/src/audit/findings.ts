@@ -49,7 +49,7 @@ export interface Finding {
 }
 
 /** A valid but unusual row. */
-export interface Notice {
+export interface RowNotice {
   readonly where: string;
   readonly what: string;
 }
@@ -57,7 +57,7 @@ export interface Notice {
 /** Findings and notices: all are counted, and the first ones are listed. Plain data that threads can exchange. */
 export interface Found {
   readonly findings: Finding[];
-  readonly notices: Notice[];
+  readonly notices: RowNotice[];
   findingsCount: number;
   noticesCount: number;
   /** Updates whose operations were applied again to the previous version. */

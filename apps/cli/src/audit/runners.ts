@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '../command';
 import type { Checked } from './findings';
-import { type AuditTask, openSources, runTask, type ThreadAnswer, type ThreadSettings } from './tasks';
+import { type AuditTask, openSources, runAuditTask, type ThreadAnswer, type ThreadSettings } from './tasks';
 
 /** Runs one task at a time. */
 export interface Runner {
@@ -19,7 +19,7 @@ export async function openRunners(settings: ThreadSettings, count: number): Prom
     sources.archive?.close();
     await sources.reader.close();
   };
-  return [{ run: (task) => runTask(sources, task), close }];
+  return [{ run: (task) => runAuditTask(sources, task), close }];
 }
 
 class ThreadRunner implements Runner {

@@ -31,7 +31,7 @@ export async function openSources({ url, moment, archive }: ThreadSettings): Pro
   return { reader: await AuditReader.open(url, moment), archive: await openArchive(archive) };
 }
 
-export async function runTask({ reader, archive }: Sources, task: AuditTask): Promise<Checked> {
+export async function runAuditTask({ reader, archive }: Sources, task: AuditTask): Promise<Checked> {
   switch (task.kind) {
     case 'entries':
       await reader.scanTables(false);

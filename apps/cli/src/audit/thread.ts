@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type AuditTask, openSources, runTask, type ThreadAnswer, type ThreadSettings } from './tasks';
+import { type AuditTask, openSources, runAuditTask, type ThreadAnswer, type ThreadSettings } from './tasks';
 
 /** A thread of the audit, which runs tasks on one connection until it is terminated. */
 const settings: ThreadSettings = workerData;
@@ -8,7 +8,7 @@ sources.catch(() => undefined);
 
 const answer = async (task: AuditTask): Promise<ThreadAnswer> => {
   try {
-    return { checked: await runTask(await sources, task) };
+    return { checked: await runAuditTask(await sources, task) };
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) };
   }

@@ -3,7 +3,7 @@ import { audit as auditDatabase, type AuditProgress, type AuditResult } from '..
 import { CHECKS, type Finding } from '../audit/findings';
 import { type Command, Failure, hasFlag, type Options, textOf, UsageError } from '../command';
 import { archiveSettings } from './operators/archive';
-import { policyOf, TRUST_OPTIONS } from '../trust/policy';
+import { trustedPolicy, TRUST_OPTIONS } from '../trust/policy';
 import { visible } from '../visible';
 import { JSON_OPTION } from '../output';
 
@@ -40,7 +40,7 @@ export const audit: Command = {
         '--no-log skips the log, so it excludes --policy, --vkey, --vrf, --from-index and --to-index.',
       );
     }
-    const policy = isTrusting ? null : policyOf(options);
+    const policy = isTrusting ? null : trustedPolicy(options);
     const vrfSecret = hasFlag(options, 'vrf') ? (variables['LOG_VRF_KEY'] ?? '') : null;
     if (vrfSecret === '') throw new UsageError('--vrf needs LOG_VRF_KEY, the secret key of workers and gateways.');
     const jobs = Math.min(MAX_JOBS, Math.max(1, countOf(options, 'jobs') ?? availableParallelism()));

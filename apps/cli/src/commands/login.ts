@@ -3,7 +3,7 @@ import { type CommandContext, Failure, hasFlag, type Options, textOf, UsageError
 import { defineCommand } from '../define';
 import { baseUrlOf } from '../identity/base-url';
 import { claimsOf, profileNameOf, PROFILE_OPTION } from '../service/caller';
-import { failureOf } from '../service/failure';
+import { explainedFailure } from '../service/failure';
 import { type Profile, Profiles } from '../identity/profiles';
 import { discover, issuerOf, signInByBrowser, signInByDevice } from '../identity/sign-in';
 import { requireWebAddress } from '../identity/web-address';
@@ -130,6 +130,6 @@ async function requireAccepted(baseUrl: string, token: string): Promise<void> {
   try {
     await new IdentityState({ baseUrl, token }).tenants().next();
   } catch (error) {
-    throw failureOf(error, baseUrl);
+    throw explainedFailure(error, baseUrl);
   }
 }

@@ -10,14 +10,14 @@ import {
   textOf,
   UsageError,
 } from '../command';
-import { Contradiction, lookAtLog, type Look } from '../monitor/monitor';
+import { Contradiction, lookAtLog, type LogLook } from '../monitor/monitor';
 import { MonitorState } from '../monitor/state';
 import { lookAtSubject, type SubjectLook } from '../monitor/subject';
 import { SubjectState } from '../monitor/subject-state';
 import { asCaller, CALLER_OPTIONS } from '../service/caller';
 import { subjectOf } from '../service/subject-name';
 import { visible } from '../visible';
-import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
+import { trustedPolicy, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
 import { JSON_OPTION } from '../output';
 
 const DEFAULT_INTERVAL_S = 60;
@@ -64,7 +64,7 @@ function lookAt(options: Options, { print, signal }: CommandContext): () => Prom
   const url = textOf(options, 'log');
   if (url === undefined) throw new UsageError('--log is missing. Name the URL prefix of the log.');
   const state = new MonitorState(stateFileOf(options));
-  const policy = policyOf(options);
+  const policy = trustedPolicy(options);
   const show = hasFlag(options, 'json') ? asJson : asText;
   return async () => print(show(await lookAtLog(url, policy, state, signal)));
 }
@@ -74,7 +74,7 @@ function lookFor(options: Options, context: CommandContext): () => Promise<void>
   const { print, signal } = context;
   const subject = subjectOf(textOf(options, 'subject') ?? '');
   const state = new SubjectState(stateFileOf(options), `${subject.type}/${subject.id}`);
-  const policy = policyOf(options);
+  const policy = trustedPolicy(options);
   const vrfKey = textOf(options, 'vrf-key') ?? policy.vrfKey;
   if (vrfKey === null)
     throw new UsageError('The VRF key of the log is missing. Add --vrf-key KEY, or a vrf line to the policy.');
@@ -105,7 +105,7 @@ function intervalOf(options: Options): number {
   throw new UsageError(`--interval takes a number of seconds from 1 to ${MAX_INTERVAL_S}.`);
 }
 
-function asText({ verified, knownSize }: Look): string {
+function asText({ verified, knownSize }: LogLook): string {
   const { log_origin: origin, tree_size: size, cosigned_by: cosigned } = shownCheckpoint(verified);
   const grown = knownSize === null ? 'first check' : `consistent with the ${knownSize} of the last check`;
   const times = cosigned.map(
@@ -114,7 +114,7 @@ function asText({ verified, knownSize }: Look): string {
   return `${visible(origin)}: ${size} entries, ${grown}${times.join('')}.`;
 }
 
-function asJson({ verified, knownSize }: Look): string {
+function asJson({ verified, knownSize }: LogLook): string {
   return JSON.stringify({
     ...shownCheckpoint(verified),
     consistent_with: knownSize === null ? null : { tree_size: knownSize },

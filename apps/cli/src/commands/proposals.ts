@@ -6,7 +6,7 @@ import { defineCall, defineList, listing } from '../service/define';
 import { kindText } from '../service/change-text';
 import { applyEdits, removalOf, settingOf } from '../service/edits';
 import { evidenceText, isAttribution, readEvidence } from '../service/evidence';
-import { OPTIONAL_SUBJECT, SUBJECT } from '../service/subject-name';
+import { OPTIONAL_SUBJECT, SUBJECT_ARGUMENT } from '../service/subject-name';
 import { visible } from '../visible';
 
 const STATUSES = ['proposed', 'applied', 'withdrawn'] as const satisfies readonly api.Update['status'][];
@@ -18,7 +18,7 @@ const UPDATE = { about: 'Proposal id, from iss propose or iss proposals.', isSha
 export const propose = defineCall({
   about:
     'The edits become a patch (RFC 6902) of the verified latest version. The evidence is added and linked to each changed value, or for a removed value to the enclosing object or array. If an array element moves, its evidence moves with it. The subject does not change until iss apply.',
-  arguments: { subject: SUBJECT },
+  arguments: { subject: SUBJECT_ARGUMENT },
   options: {
     set: {
       value: 'PATH=JSON',

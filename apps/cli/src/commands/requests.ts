@@ -2,7 +2,7 @@ import type { api, Subject, Tenant } from '@identity-state/client';
 import { Failure, UsageError, wholeNumber } from '../command';
 import { defineCall, defineList, listing } from '../service/define';
 import { momentToCome } from '../service/moments';
-import { OPTIONAL_SUBJECT, SUBJECT, subjectFilter } from '../service/subject-name';
+import { OPTIONAL_SUBJECT, SUBJECT_ARGUMENT, subjectFilter } from '../service/subject-name';
 import { visible } from '../visible';
 
 const STATUSES: readonly api.RefreshRequest['status'][] = ['pending', 'fulfilled', 'declined', 'cancelled', 'expired'];
@@ -79,7 +79,7 @@ function asksText({ requested_paths: paths, reason_code: reason, message }: api.
 }
 
 export const requestsAsk = defineCall({
-  arguments: { subject: SUBJECT },
+  arguments: { subject: SUBJECT_ARGUMENT },
   options: {
     path: { value: 'PATH', about: 'Part to update, such as /attributes/legal (default: all).', isRepeated: true },
     reason: { value: 'CODE', about: 'Your own reason code.' },

@@ -16,7 +16,7 @@ import { decodeUtf8, MAX_NOTE_LENGTH, MAX_PROOF_LENGTH, type Policy, type Verifi
 import { type Command, Failure, hasFlag, numberOf, type Options, textOf, UsageError } from '../command';
 import { readLines, readWhole } from '../files';
 import { fetchConsistencyOf, readConsistency } from '../trust/consistency';
-import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
+import { trustedPolicy, TRUST_OPTIONS, TRUST_USAGE } from '../trust/policy';
 import { asText } from '../verify/report';
 import { visible } from '../visible';
 import { JSON_OPTION } from '../output';
@@ -47,7 +47,7 @@ export const verify: Command = {
   async run(options, { print }) {
     const file = textOf(options, 'file') ?? '';
     const isJson = hasFlag(options, 'json');
-    const policy = policyOf(options);
+    const policy = trustedPolicy(options);
     requireWayToSince(options);
     try {
       const { proved, since } = await verifyFile(file, policy, options);

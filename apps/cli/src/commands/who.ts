@@ -4,7 +4,7 @@ import { defineCommand } from '../define';
 import { allOf, JSON_OPTION, showOne, table } from '../output';
 import { asCaller, CALLER_OPTIONS, type Caller } from '../service/caller';
 import { momentOf } from '../service/moments';
-import { SUBJECT } from '../service/subject-name';
+import { SUBJECT_ARGUMENT } from '../service/subject-name';
 import { visible } from '../visible';
 
 /** The most rows of tenants, and of members, in a table. */
@@ -24,7 +24,7 @@ interface Right {
 export const who = defineCommand({
   about:
     'The owner (role tenant_admin) sees every tenant that ever had a grant, and its own members. Other tenants see their own right. With READER, the exit code is 0 if that tenant may read the subject, else 1. --at shows tenants only.',
-  arguments: { subject: SUBJECT, reader: { about: 'Tenant id.', isOptional: true } },
+  arguments: { subject: SUBJECT_ARGUMENT, reader: { about: 'Tenant id.', isOptional: true } },
   options: {
     at: { value: 'TIME', about: 'Past time (default: now).', read: momentOf },
     ...CALLER_OPTIONS,

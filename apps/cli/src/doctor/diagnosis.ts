@@ -4,14 +4,14 @@ import * as persistence from '@iss/persistence';
 import * as platform from '@iss/platform';
 import * as queues from '@iss/queue';
 import { createSigner, TlogError } from '@iss/tlog';
-import type { Finding } from './finding';
-import { nameOf } from './log-keys';
+import type { CheckResult } from './finding';
+import { nameOfKey } from './log-keys';
 import { checkVrfKey } from './vrf-key';
 import type { Started } from '../settings';
 
-const ok = (detail: string): Finding => ({ is: 'ok', detail });
-const skipped = (detail: string): Finding => ({ is: 'skipped', detail });
-const failed = (detail: string): Finding => ({ is: 'failed', detail });
+const ok = (detail: string): CheckResult => ({ is: 'ok', detail });
+const skipped = (detail: string): CheckResult => ({ is: 'skipped', detail });
+const failed = (detail: string): CheckResult => ({ is: 'failed', detail });
 
 const ANSWER_MS = 5_000;
 /** The default in .env.example. */
@@ -34,7 +34,7 @@ export function diagnosis(
   env: Readonly<Record<string, string | undefined>>,
   started: Started | null,
   processes: Processes,
-): Promise<[string, Finding[]][]> {
+): Promise<[string, CheckResult[]][]> {
   return new Diagnosis(env, started, processes).run();
 }
 
@@ -58,7 +58,7 @@ class Diagnosis {
     this.role = platform.APP_ROLES[env['OIDC_ISSUER'] || env['AUTH_MODE'] || started !== null ? 'gateway' : 'worker'];
   }
 
-  async run(): Promise<[string, Finding[]][]> {
+  async run(): Promise<[string, CheckResult[]][]> {
     return [
       ['environment of the gateway', this.environmentOf(() => platform.gatewayEnv())],
       ['environment of the worker', this.environmentOf(() => platform.workerEnv())],
@@ -71,7 +71,7 @@ class Diagnosis {
     ];
   }
 
-  private environmentOf(read: () => unknown): Finding[] {
+  private environmentOf(read: () => unknown): CheckResult[] {
     if (this.started !== null) return [skipped('npm start sets the environment')];
     try {
       read();
@@ -82,7 +82,7 @@ class Diagnosis {
     }
   }
 
-  private async database(): Promise<Finding[]> {
+  private async database(): Promise<CheckResult[]> {
     if (this.databaseUrl === undefined) return [failed('DATABASE_URL is not set, and npm start does not run')];
     const opened = await persistence
       .openDatabase({
@@ -122,7 +122,7 @@ class Diagnosis {
     }
   }
 
-  private budget(most: number, hosts: number): Finding {
+  private budget(most: number, hosts: number): CheckResult {
     const needed = platform.connectionsOf({
       ...this.processes,
       poolSize: Number(this.env['DATABASE_POOL_SIZE'] || DEFAULT_POOL_SIZE),
@@ -135,7 +135,7 @@ class Diagnosis {
       : failed(`${sum}, but the server allows ${most}: ${CONNECTIONS_PAGE}`);
   }
 
-  private async replica(): Promise<Finding[]> {
+  private async replica(): Promise<CheckResult[]> {
     const replicaUrl = this.env['DATABASE_REPLICA_URL'];
     if (!replicaUrl) return [skipped('DATABASE_REPLICA_URL is not set')];
     if (this.databaseUrl === undefined) return [skipped('there is no database')];
@@ -163,8 +163,8 @@ class Diagnosis {
     }
   }
 
-  private async archive(): Promise<Finding[]> {
-    const findings: Finding[] = this.env['ARCHIVE_URL']
+  private async archive(): Promise<CheckResult[]> {
+    const findings: CheckResult[] = this.env['ARCHIVE_URL']
       ? []
       : [skipped('ARCHIVE_URL is not set, so all texts are in the database')];
     for (const name of ['ARCHIVE_URL', 'ARCHIVE_MIRROR_URL', 'LOG_PUBLISH_URL']) {
@@ -181,7 +181,7 @@ class Diagnosis {
     return findings;
   }
 
-  private async secrets(kind: string, store: InstanceType<typeof persistence.SealedSecretStore>): Promise<Finding> {
+  private async secrets(kind: string, store: InstanceType<typeof persistence.SealedSecretStore>): Promise<CheckResult> {
     const ring = this.env['SECRETS_KEYS'];
     if (!ring) return skipped(`SECRETS_KEYS is not set here, so no ${kind} was checked`);
     const box = platform.SecretBox.fromKeyRing(ring);
@@ -194,7 +194,7 @@ class Diagnosis {
       : ok(`SECRETS_KEYS decrypts each ${kind} that was checked: ${sealed.length}`);
   }
 
-  private async logKeys(log: InstanceType<typeof persistence.LogCheckpointStore>): Promise<Finding> {
+  private async logKeys(log: InstanceType<typeof persistence.LogCheckpointStore>): Promise<CheckResult> {
     const texts = [this.env['LOG_SIGNING_KEY'], this.env['LOG_PQ_SIGNING_KEY']].flatMap(
       (text) => text?.split(',') ?? [],
     );
@@ -209,14 +209,14 @@ class Diagnosis {
     }
     const unknown = await log.unannounced(vkeys, Number.MAX_SAFE_INTEGER);
     if (unknown.length === 0) return ok('the signing keys of the log are announced');
-    const names = new Set((await log.keys()).map(({ vkey }) => nameOf(vkey)));
-    if ((await log.newest()) === null && !vkeys.some((vkey) => names.has(nameOf(vkey))))
+    const names = new Set((await log.keys()).map(({ vkey }) => nameOfKey(vkey)));
+    if ((await log.newest()) === null && !vkeys.some((vkey) => names.has(nameOfKey(vkey))))
       return ok('the log will start with these signing keys');
     const commands = unknown.map((vkey) => `iss log-key add ${vkey}`).join(' and ');
     return failed(`a signing key of the log is not announced, so workers sign nothing with it. Run ${commands}`);
   }
 
-  private async feeds(store: InstanceType<typeof persistence.FeedStore>): Promise<Finding> {
+  private async feeds(store: InstanceType<typeof persistence.FeedStore>): Promise<CheckResult> {
     const { status, detail } = await platform.timely('entry of the log that is not in the change feeds', () =>
       store.lagMs(),
     );
@@ -225,7 +225,7 @@ class Diagnosis {
       : failed(`${detail}: see docs/operations/runbooks.md, "The feeds are behind"`);
   }
 
-  private async queue(): Promise<Finding[]> {
+  private async queue(): Promise<CheckResult[]> {
     if (this.databaseUrl === undefined) return [skipped('there is no database')];
     const where = this.queueUrl === undefined ? 'PostgreSQL' : 'Redis';
     let opened: ReturnType<typeof queues.openQueue> | undefined;
@@ -248,7 +248,7 @@ class Diagnosis {
     }
   }
 
-  private async egress(): Promise<Finding[]> {
+  private async egress(): Promise<CheckResult[]> {
     const url = this.env['WEBHOOK_EGRESS_PROXY'];
     if (!url) return [skipped('WEBHOOK_EGRESS_PROXY is not set, so workers send deliveries directly')];
     try {
@@ -260,7 +260,7 @@ class Diagnosis {
     }
   }
 
-  private async identity(): Promise<Finding[]> {
+  private async identity(): Promise<CheckResult[]> {
     if (this.env['AUTH_MODE'] === 'disabled') return [skipped('AUTH_MODE is disabled')];
     if (this.issuer === undefined) return [failed('OIDC_ISSUER is not set')];
     let url = `${this.issuer}/.well-known/openid-configuration`;

@@ -1,5 +1,5 @@
 /** The result of a check. If it failed, `detail` says what to do. */
-export interface Finding {
+export interface CheckResult {
   is: 'ok' | 'skipped' | 'failed';
   detail: string;
 }

@@ -22,6 +22,6 @@ export function logKeyOf(vkey: string): string {
 }
 
 /** Returns the name of a verifier key; null if there is no key. */
-export function nameOf(vkey: string | undefined): string | null {
+export function nameOfKey(vkey: string | undefined): string | null {
   return vkey === undefined ? null : vkey.slice(0, vkey.indexOf('+'));
 }

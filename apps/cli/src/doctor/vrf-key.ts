@@ -2,10 +2,10 @@ import { formatVrfPublicKey, MapError, parseVrfSecretKey } from '@iss/map';
 import { nobleGroup } from '@iss/map/noble';
 import type { MapReadStore } from '@iss/persistence';
 import { TlogError } from '@iss/tlog';
-import type { Finding } from './finding';
+import type { CheckResult } from './finding';
 
 /** Checks that LOG_VRF_KEY is the key of the map. */
-export async function checkVrfKey(secret: string | undefined, map: Pick<MapReadStore, 'state'>): Promise<Finding> {
+export async function checkVrfKey(secret: string | undefined, map: Pick<MapReadStore, 'state'>): Promise<CheckResult> {
   const state = await map.state();
   if (!secret) {
     return {

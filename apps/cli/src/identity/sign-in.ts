@@ -31,7 +31,7 @@ export interface Issuer {
 }
 
 /** The tokens of a sign-in. */
-export interface SignedIn {
+export interface SignInTokens {
   accessToken: string;
   refreshToken: string | null;
 }
@@ -97,7 +97,7 @@ export async function signInByBrowser(
   issuer: Issuer,
   resource: string,
   { browse, complain }: CommandContext,
-): Promise<SignedIn> {
+): Promise<SignInTokens> {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
   const callback = await listenForCode(issuer, state);
@@ -138,7 +138,7 @@ export async function signInByDevice(
   issuer: Issuer,
   resource: string,
   { complain }: CommandContext,
-): Promise<SignedIn> {
+): Promise<SignInTokens> {
   if (issuer.deviceEndpoint === null)
     throw new Failure(`${visible(issuer.issuer)} has no device flow. Remove --device.`);
   const answer = await askIssuer(issuer.deviceEndpoint, { client_id: issuer.clientId, scope: SCOPE, resource });
@@ -166,7 +166,7 @@ export async function signInByDevice(
   throw new Failure('The sign-in timed out. Start again with iss login --device.');
 }
 
-function requireTokens(answer: TokenAnswer): SignedIn {
+function requireTokens(answer: TokenAnswer): SignInTokens {
   if ('error' in answer)
     throw new Failure(`The issuer refused the token request (${visible(answer.error)}): ${answer.description}`);
   return answer;

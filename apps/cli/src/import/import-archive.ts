@@ -4,7 +4,7 @@ import type { api, Refusal, Tenant } from '@identity-state/client';
 import { DomainError, parseJson } from '@iss/domain';
 import { UsageError } from '../command';
 import { readLines } from '../files';
-import { BEGINNING, type ImportState, type Place } from './import-state';
+import { BEGINNING, type ImportState, type ImportPlace } from './import-state';
 
 /** The limit of a line in bytes, which is above the limit of any deployment. */
 const MAX_LINE = 64_000_000;
@@ -44,8 +44,8 @@ export async function importArchive(
     report,
     signal,
     onPlace,
-  }: { state: ImportState; report: string; signal: AbortSignal; onPlace: (place: Place) => void },
-): Promise<Place> {
+  }: { state: ImportState; report: string; signal: AbortSignal; onPlace: (place: ImportPlace) => void },
+): Promise<ImportPlace> {
   let place = state.read();
   const begun = place;
   beginReport(report, begun);
@@ -125,7 +125,7 @@ interface Line {
 }
 
 /** Yields the lines after a place. @throws UsageError if the lines before it have changed */
-async function* linesOf(archive: string, begun: Place): AsyncGenerator<Line, void> {
+async function* linesOf(archive: string, begun: ImportPlace): AsyncGenerator<Line, void> {
   const hash: Hash = createHash('sha256');
   let [line, bytes] = [0, 0];
   for await (const content of readLines(archive, 'archive', MAX_LINE)) {
@@ -139,7 +139,7 @@ async function* linesOf(archive: string, begun: Place): AsyncGenerator<Line, voi
   if (line <= begun.lines) requireSame(archive, hash, begun);
 }
 
-function requireSame(archive: string, hash: Hash, { lines, sha256 }: Place): void {
+function requireSame(archive: string, hash: Hash, { lines, sha256 }: ImportPlace): void {
   if (hash.copy().digest('hex') === sha256) return;
   throw new UsageError(
     `The first ${lines} lines of ${archive} have changed since they were imported. Restore them, or start again with --restart.`,
@@ -161,7 +161,7 @@ function whyNoJson(line: number, text: string): RefusedLine | null {
 }
 
 /** Removes the refusals after the saved place, which will be reported again. @throws UsageError if earlier ones are missing */
-function beginReport(report: string, { reportBytes, lines }: Place): void {
+function beginReport(report: string, { reportBytes, lines }: ImportPlace): void {
   if (lines === BEGINNING.lines) return writeFileSync(report, '');
   const size = statSync(report, { throwIfNoEntry: false })?.size ?? 0;
   if (size < reportBytes) throw new UsageError(`${report} has lost earlier refusals. Start again with --restart.`);

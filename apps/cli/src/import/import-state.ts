@@ -5,7 +5,7 @@ import { writeSynced } from '../files';
 import { Members } from '@iss/proof';
 
 /** The progress of an import. All lines before it have a result. */
-export interface Place {
+export interface ImportPlace {
   /** Lines of the archive, including empty ones. */
   lines: number;
   /** Bytes of these lines, with line ends. */
@@ -20,7 +20,7 @@ export interface Place {
   reportBytes: number;
 }
 
-export const BEGINNING: Place = {
+export const BEGINNING: ImportPlace = {
   lines: 0,
   bytes: 0,
   sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
@@ -50,7 +50,7 @@ export class ImportState {
   }
 
   /** Returns the saved place, or the beginning. @throws UsageError if it belongs to another import */
-  read(): Place {
+  read(): ImportPlace {
     if (!existsSync(this.file)) return BEGINNING;
     const state = Members.parse(this.file, readFileSync(this.file));
     const [baseUrl, tenantId] = [state.text('base_url'), state.text('tenant')];
@@ -71,7 +71,7 @@ export class ImportState {
   }
 
   /** Saves the place atomically and syncs it to disk. */
-  async write({ reportBytes, ...place }: Place): Promise<void> {
+  async write({ reportBytes, ...place }: ImportPlace): Promise<void> {
     const { baseUrl, tenantId } = this.target;
     const state = { format: FORMAT, base_url: baseUrl, tenant: tenantId, ...place, report_bytes: reportBytes };
     await writeSynced(`${this.file}.new`, `${JSON.stringify(state)}\n`, 'w');

@@ -6,7 +6,7 @@ import type { Logger } from '@iss/platform';
 import type { Checkpoint } from '@iss/tlog';
 import { Failure } from '../command';
 import { systemCode } from '../files';
-import type { Audit } from '../witness/witness';
+import type { CosignCheck } from '../witness/witness';
 import type { WitnessedLog } from '../witness/witness-files';
 import { MapAudit } from './map-audit';
 import { MapFile } from './map-file';
@@ -39,7 +39,7 @@ export class MapAudits {
   }
 
   /** Audits a checkpoint. Refuses with 403 if the log is wrong, with 503 if that is not known yet. */
-  readonly audit: Audit = async (checkpoint: Checkpoint) => {
+  readonly audit: CosignCheck = async (checkpoint: Checkpoint) => {
     const one = this.byOrigin.get(checkpoint.origin);
     try {
       await one?.within(this.answerWithinMs, checkpoint);

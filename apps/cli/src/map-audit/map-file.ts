@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { MapChange, RowReader, StoredRow } from '@iss/map';
+import type { MapChange, RowReader, MapTableRow } from '@iss/map';
 import { concatBytes, HASH_SIZE, type RightEdge } from '@iss/tlog';
 import { Failure } from '../command';
 
@@ -104,11 +104,11 @@ export class MapFile implements RowReader {
     for (const { path, content } of buckets) this.putBucket.run(path, content);
   }
 
-  tiles(paths: readonly Uint8Array[]): Promise<StoredRow[]> {
+  tiles(paths: readonly Uint8Array[]): Promise<MapTableRow[]> {
     return Promise.resolve(read(this.tileAt, paths));
   }
 
-  buckets(paths: readonly Uint8Array[]): Promise<StoredRow[]> {
+  buckets(paths: readonly Uint8Array[]): Promise<MapTableRow[]> {
     return Promise.resolve(read(this.bucketAt, paths));
   }
 
@@ -117,7 +117,7 @@ export class MapFile implements RowReader {
   }
 }
 
-function read(statement: StatementSync, paths: readonly Uint8Array[]): StoredRow[] {
+function read(statement: StatementSync, paths: readonly Uint8Array[]): MapTableRow[] {
   return paths.flatMap((wanted) => {
     const { path, content } = statement.get(wanted) ?? {};
     return path instanceof Uint8Array && content instanceof Uint8Array ? [{ path, content }] : [];

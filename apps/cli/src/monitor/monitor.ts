@@ -10,7 +10,7 @@ import type { MonitorState } from './state';
 export class Contradiction extends Failure {}
 
 /** The result of one check of the log. */
-export interface Look {
+export interface LogLook {
   readonly verified: VerifiedCheckpoint;
   /** The size of the previous checkpoint; null at the first check. */
   readonly knownSize: number | null;
@@ -25,7 +25,7 @@ export async function lookAtLog(
   policy: Policy,
   state: KnownCheckpoint,
   signal: AbortSignal,
-): Promise<Look> {
+): Promise<LogLook> {
   return continueLog(await fetchText(below(url, 'checkpoint'), signal), url, policy, state, signal);
 }
 
@@ -41,7 +41,7 @@ export async function continueLog(
   policy: Policy,
   state: KnownCheckpoint,
   signal: AbortSignal,
-): Promise<Look> {
+): Promise<LogLook> {
   const verified = await ofLog(() => requireCheckpoint(note, policy, 'The checkpoint of the log'));
   const { checkpoint } = verified;
   const knownNote = await state.read();

@@ -8,7 +8,7 @@ import { Failure } from '../command';
 import type { Caller } from '../service/caller';
 import type { SubjectName } from '../service/subject-name';
 import { visible } from '../visible';
-import { Contradiction, continueLog, type Look } from './monitor';
+import { Contradiction, continueLog, type LogLook } from './monitor';
 import type { KnownNumber, SubjectState } from './subject-state';
 
 /** The seconds that the service waits until a new fact is in the log. */
@@ -33,7 +33,7 @@ export interface StreamLook {
 }
 
 /** The result of one check of a subject. */
-export interface SubjectLook extends Look {
+export interface SubjectLook extends LogLook {
   /** TYPE/ID. */
   readonly subject: string;
   readonly streams: readonly StreamLook[];
@@ -86,9 +86,9 @@ export async function lookAtSubject(followed: Followed): Promise<SubjectLook> {
 }
 
 /** Checks that the log of the last check led to each of the checkpoints. */
-async function continueAll(shown: readonly Shown[], { url, trust, state, signal }: Followed): Promise<Look> {
+async function continueAll(shown: readonly Shown[], { url, trust, state, signal }: Followed): Promise<LogLook> {
   const sizes = [...shown].sort((one, other) => sizeOf(one) - sizeOf(other));
-  let look: Look | undefined;
+  let look: LogLook | undefined;
   for (const { note } of sizes) {
     const next = await continueLog(note, url, trust.policy, state, signal);
     look = { ...next, knownSize: look === undefined ? next.knownSize : look.knownSize };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type CommandContext, Failure, type Options, textOf, UsageError } from '../command';
 import { readWhole } from '../files';
 import { baseUrlOf } from '../identity/base-url';
-import { failureOf } from './failure';
+import { explainedFailure } from './failure';
 import { DEFAULT_PROFILE, type Profile, Profiles } from '../identity/profiles';
 import { refreshToken } from '../identity/tokens';
 
@@ -76,7 +76,7 @@ export async function asCaller<T>(
   try {
     return await work(caller);
   } catch (error) {
-    throw failureOf(error, baseUrl);
+    throw explainedFailure(error, baseUrl);
   }
 }
 

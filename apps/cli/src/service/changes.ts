@@ -11,11 +11,11 @@ export interface ValueChange {
 }
 
 /** Compares the contents of two versions. */
-export function changesBetween(from: api.Envelope, to: api.Envelope): ValueChange[] {
+export function contentChanges(from: api.Envelope, to: api.Envelope): ValueChange[] {
   const operations = compare(from, to);
   // Elements of an array can move, so that indexes do not correspond. A changed array is shown as a whole.
   const places = new Set(operations.map((operation) => placeOf(from, to, operation)));
-  return [...places].map((path) => ({ path, before: valueAt(from, path), after: valueAt(to, path) }));
+  return [...places].map((path) => ({ path, before: valueAtPath(from, path), after: valueAtPath(to, path) }));
 }
 
 /** Returns the outermost array on the path of an operation, or the path itself. */
@@ -23,11 +23,11 @@ function placeOf(from: api.Envelope, to: api.Envelope, { path }: PatchOperation)
   const tokens = path.split('/');
   for (let length = 2; length < tokens.length; length++) {
     const place = tokens.slice(0, length).join('/');
-    if (Array.isArray(valueAt(from, place)) || Array.isArray(valueAt(to, place))) return place;
+    if (Array.isArray(valueAtPath(from, place)) || Array.isArray(valueAtPath(to, place))) return place;
   }
   return path;
 }
 
-export function valueAt(envelope: api.Envelope, path: string): JsonValue | undefined {
+export function valueAtPath(envelope: api.Envelope, path: string): JsonValue | undefined {
   return getAt(parseStoredJson(JSON.stringify(envelope)), parsePointer(path));
 }

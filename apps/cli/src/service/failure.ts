@@ -25,7 +25,7 @@ const NEXT_STEPS: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Turns an error of the client into a Failure with the request id and the next step. Returns other errors unchanged. */
-export function failureOf(error: unknown, baseUrl: string): unknown {
+export function explainedFailure(error: unknown, baseUrl: string): unknown {
   if (error instanceof ApiError) return new Failure(sentenceOf(error));
   if (error instanceof ConfigurationError || error instanceof UnreadableError) return error;
   if (error instanceof VerificationError) {

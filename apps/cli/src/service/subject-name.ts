@@ -12,8 +12,8 @@ const ABOUT = {
   about: 'TYPE/ID, such as individual/jane. An ID alone means an organization.',
   isShared: true,
 } as const;
-export const SUBJECT = { ...ABOUT, read: subjectOf } as const;
-export const OPTIONAL_SUBJECT = { ...SUBJECT, isOptional: true } as const;
+export const SUBJECT_ARGUMENT = { ...ABOUT, read: subjectOf } as const;
+export const OPTIONAL_SUBJECT = { ...SUBJECT_ARGUMENT, isOptional: true } as const;
 export const VERSIONED_SUBJECT = {
   ...ABOUT,
   label: 'SUBJECT[@VERSION]',

@@ -14,7 +14,7 @@ export const TRUST_USAGE = '(--policy FILE | --vkey KEY)';
  *
  * @throws UsageError; TlogError for an invalid policy or key
  */
-export function policyOf(options: Options): Policy {
+export function trustedPolicy(options: Options): Policy {
   const file = textOf(options, 'policy');
   const vkey = textOf(options, 'vkey');
   if (file !== undefined && vkey !== undefined)

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Logger, rarely, warnTo } from '@iss/platform';
 import { decodeUtf8, TlogError } from '@iss/tlog';
-import { text, type Witness, type WitnessAnswer } from './witness';
+import { plainAnswer, type Witness, type WitnessAnswer } from './witness';
 
 /** Enough for a checkpoint with about thirty post-quantum signatures and the longest proof. */
 export const MAX_WITNESS_BODY_BYTES = 128 * 1024;
@@ -66,7 +66,7 @@ class Handler {
     } catch (error) {
       if (request.destroyed) return;
       this.logger.error({ err: error }, 'A request failed');
-      send(request, response, text(500, 'The witness failed. Try again.'));
+      send(request, response, plainAnswer(500, 'The witness failed. Try again.'));
     }
   }
 
@@ -75,16 +75,19 @@ class Handler {
     const isSubmission = url === '/add-checkpoint';
     const isMonitoring = /^\/[0-9a-f]{64}\/checkpoint$/.test(url);
     if (!isSubmission && !isMonitoring) {
-      return text(404, 'Use POST /add-checkpoint or GET /<SHA-256 of the origin>/checkpoint (C2SP tlog-witness).');
+      return plainAnswer(
+        404,
+        'Use POST /add-checkpoint or GET /<SHA-256 of the origin>/checkpoint (C2SP tlog-witness).',
+      );
     }
-    if (method !== (isSubmission ? 'POST' : 'GET')) return text(405, `Use ${isSubmission ? 'POST' : 'GET'}.`);
+    if (method !== (isSubmission ? 'POST' : 'GET')) return plainAnswer(405, `Use ${isSubmission ? 'POST' : 'GET'}.`);
     if (isMonitoring) return this.witness.checkpointAt(url.slice(1));
     const body = await readBody(request);
-    if (body === null) return text(413, `The request has more than ${MAX_WITNESS_BODY_BYTES} bytes.`);
+    if (body === null) return plainAnswer(413, `The request has more than ${MAX_WITNESS_BODY_BYTES} bytes.`);
     try {
       return await this.witness.addCheckpoint(decodeUtf8(body));
     } catch (error) {
-      if (error instanceof TlogError && error.code === 'malformed') return text(400, error.message);
+      if (error instanceof TlogError && error.code === 'malformed') return plainAnswer(400, error.message);
       throw error;
     }
   }

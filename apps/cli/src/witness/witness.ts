@@ -30,7 +30,7 @@ export interface WitnessAnswer {
 }
 
 /** Returns why a checkpoint must not be cosigned, although it continues the log; null if it may be. */
-export type Audit = (checkpoint: Checkpoint) => Promise<{ status: 403 | 503; message: string } | null>;
+export type CosignCheck = (checkpoint: Checkpoint) => Promise<{ status: 403 | 503; message: string } | null>;
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -45,7 +45,7 @@ export class Witness {
     private readonly state: WitnessState,
     /** Returns the time in milliseconds since 1970. */
     private readonly now: () => number = Date.now,
-    private readonly audit: Audit = () => Promise.resolve(null),
+    private readonly audit: CosignCheck = () => Promise.resolve(null),
   ) {
     for (const key of logs) this.logs.set(key.name, [...(this.logs.get(key.name) ?? []), createVerifier(key)]);
   }
@@ -56,7 +56,7 @@ export class Witness {
     try {
       parsed = parseAddCheckpoint(body);
     } catch (error) {
-      if (error instanceof TlogError) return text(400, error.message);
+      if (error instanceof TlogError) return plainAnswer(400, error.message);
       throw error;
     }
     const stranger = await refuseUnauthentic(parsed, (origin) => this.logs.get(origin) ?? []);
@@ -66,7 +66,7 @@ export class Witness {
     const early = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
     if (early.status !== 200) return { ...refused(early), request };
     const audited = await this.audit(checkpoint);
-    if (audited !== null) return { ...text(audited.status, audited.message), request };
+    if (audited !== null) return { ...plainAnswer(audited.status, audited.message), request };
     const { signed, cosignatures } = await this.cosign(parsed);
     // Another request may have been cosigned meanwhile. The rest runs without interruption.
     const decision = decideAddCheckpoint(parsed, this.state.newest(checkpoint.origin));
@@ -78,7 +78,7 @@ export class Witness {
   /** Answers with the last cosigned checkpoint of a log. */
   checkpointAt(path: string): WitnessAnswer {
     const note = this.state.shownAt(path);
-    if (note === null) return text(404, 'This witness has not cosigned such a log.');
+    if (note === null) return plainAnswer(404, 'This witness has not cosigned such a log.');
     return { status: 200, contentType: TEXT, body: note };
   }
 
@@ -97,11 +97,11 @@ export class Witness {
 }
 
 function refused(refusal: WitnessRefusal): WitnessAnswer {
-  if (refusal.status !== 409) return text(refusal.status, refusal.message);
+  if (refusal.status !== 409) return plainAnswer(refusal.status, refusal.message);
   return { status: 409, contentType: TREE_SIZE_CONTENT_TYPE, body: formatTreeSize(refusal.size) };
 }
 
 /** Returns a plain-text answer. */
-export function text(status: number, message: string): WitnessAnswer {
+export function plainAnswer(status: number, message: string): WitnessAnswer {
   return { status, contentType: TEXT, body: `${message}\n` };
 }

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import type { SubjectType } from '@identity-state/client';
-import { pathOf, tenantPath } from './api.ts';
+import { encodePath, tenantPath } from './api.ts';
 
 const TENANT = '/signed-in/t/$tenantId';
 const SUBJECT = '/signed-in/t/$tenantId/subjects/$subjectType/$subjectId';
@@ -42,8 +42,8 @@ export function useSubject(): SubjectAddress {
     subjectType,
     ids: { tenant_id: tenantId, subject_type: subjectType, subject_id: subjectId },
     path: tenantPath(tenantId, 'subjects', params.subjectType, subjectId),
-    view: pathOf('t', tenantId, 'subjects', params.subjectType, subjectId),
-    globalPath: pathOf('v1', 'subjects', params.subjectType, subjectId),
+    view: encodePath('t', tenantId, 'subjects', params.subjectType, subjectId),
+    globalPath: encodePath('v1', 'subjects', params.subjectType, subjectId),
   };
 }
 

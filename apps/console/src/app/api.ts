@@ -59,15 +59,15 @@ export interface Page<T> {
 }
 
 /** A list whose pages are read on request, and the items of the pages read. */
-export type List<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>> & { items: readonly T[] };
+export type PagedList<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>> & { items: readonly T[] };
 
 /** Encodes each segment: `/v1/tenants/acme/subjects/organization/a%2Fb`. */
-export function pathOf(...segments: readonly (string | number)[]): string {
+export function encodePath(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }
 
 export function tenantPath(tenantId: string, ...rest: readonly (string | number)[]): string {
-  return pathOf('v1', 'tenants', tenantId, ...rest);
+  return encodePath('v1', 'tenants', tenantId, ...rest);
 }
 
 /** Returns the key of a cached query. `invalidate(path)` finds all keys below a path. */
@@ -94,7 +94,7 @@ export function useGet<T>(call: ApiCall<T> | null): UseQueryResult<T> {
 }
 
 /** Reads a list page by page, on request. */
-export function useList<T>(call: ApiCall<Page<T>> | null): List<T> {
+export function useList<T>(call: ApiCall<Page<T>> | null): PagedList<T> {
   const client = useClient();
   const list = useInfiniteQuery({
     queryKey: call === null ? ['nothing', 'list'] : [...keyOf(call.path, call.query), 'list'],
@@ -153,12 +153,12 @@ export function useInvalidate(): (path: string) => Promise<void> {
 }
 
 /** Reads the caller's tenants, with its role in each. */
-export function useTenants(): List<api.TenantItem> {
+export function useTenants(): PagedList<api.TenantItem> {
   return useList(apiCall('GET', '/v1/tenants', { query: { limit: 100 } }));
 }
 
 /** Reads the invitations of the caller. */
-export function useInvitations(): List<api.Invitation> {
+export function useInvitations(): PagedList<api.Invitation> {
   return useList(apiCall('GET', '/v1/invitations', { query: { limit: 100 } }));
 }
 
@@ -166,7 +166,7 @@ export function useInvitations(): List<api.Invitation> {
  * Reads a list to its end, or to `most` items, for filters, counts and plots that the API does not provide. `isWhole` says
  * whether that is the whole list.
  */
-export function useWholeList<T>(call: ApiCall<Page<T>> | null, most: number): List<T> & { isWhole: boolean } {
+export function useWholeList<T>(call: ApiCall<Page<T>> | null, most: number): PagedList<T> & { isWhole: boolean } {
   const list = useList(call);
   useToEnd(list, true, most);
   return { ...list, isWhole: list.data !== undefined && !list.hasNextPage };

@@ -1,10 +1,10 @@
 import { InMemoryWebStorage, UserManager, WebStorageStateStore } from 'oidc-client-ts';
-import { CALLBACK, type Settings } from './settings.ts';
+import { CALLBACK, type SignInSettings } from './settings.ts';
 
 export { ErrorResponse } from 'oidc-client-ts';
 
 /** Makes a client of the issuer. Tokens are kept in memory only. */
-export function managerOf(settings: Extract<Settings, { auth: 'oidc' }>): UserManager {
+export function managerOf(settings: Extract<SignInSettings, { auth: 'oidc' }>): UserManager {
   return new UserManager({
     authority: settings.issuer,
     client_id: settings.client_id,

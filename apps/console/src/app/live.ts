@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError, type Change, ConnectionError, type IdentityState } from '@identity-state/client';
-import { pathOf, tenantPath, useInvalidate } from './api.ts';
+import { encodePath, tenantPath, useInvalidate } from './api.ts';
 import { useClient, useSessionState } from './context.tsx';
 
 /** The number of changes that the page keeps. */
@@ -49,7 +49,7 @@ export function useLiveChanges(tenantId: string): void {
   const changed = useEffectEvent(async (change: Change): Promise<void> => {
     await invalidate(tenantPath(tenantId));
     if ('subject' in change && change.subject !== null) {
-      await invalidate(pathOf('v1', 'subjects', change.subject.subject_type, change.subject.subject_id));
+      await invalidate(encodePath('v1', 'subjects', change.subject.subject_type, change.subject.subject_id));
     }
   });
   const cameBack = useEffectEvent(async (): Promise<void> => invalidate('/v1'));

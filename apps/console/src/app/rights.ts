@@ -5,7 +5,7 @@ import { useSession } from './context.tsx';
 
 export type Role = api.TenantOfMember['role'];
 /** A route of docs/authorization.md: `POST /v1/tenants/{tenant_id}/grants`, or with a case: `…, on all subjects`. */
-export type Route = keyof typeof RIGHTS;
+export type DocumentedRoute = keyof typeof RIGHTS;
 
 /** In rising order. */
 export const ROLES: readonly Role[] = [
@@ -21,7 +21,7 @@ export function useRole(tenantId: string): Role | null {
 }
 
 /** Returns whether the caller's role allows a route, so that the console offers only allowed actions. The service decides. */
-export function useMay(tenantId: string): (route: Route) => boolean {
+export function useMay(tenantId: string): (route: DocumentedRoute) => boolean {
   const role = useRole(tenantId);
   return (route) => {
     const least = RIGHTS[route];

@@ -1,6 +1,6 @@
 import type { User, UserManager } from 'oidc-client-ts';
 import type { TokenContext } from '@identity-state/client';
-import { BASE, CALLBACK, OPEN_VIEWS, type Settings } from './settings.ts';
+import { BASE, CALLBACK, OPEN_VIEWS, type SignInSettings } from './settings.ts';
 
 export type SessionState = 'signed_out' | 'signed_in' | 'expired';
 
@@ -21,7 +21,7 @@ export class Session {
   private readonly projectId: string;
   private readonly listeners = new Set<() => void>();
 
-  constructor(private readonly settings: Settings) {
+  constructor(private readonly settings: SignInSettings) {
     const isOff = settings.auth === 'disabled';
     this.state = isOff ? 'signed_in' : 'signed_out';
     this.projectId = isOff ? '' : settings.project_id;

@@ -1,5 +1,5 @@
 /** The sign-in settings that the gateway serves at `/console/settings.json`. */
-export type Settings =
+export type SignInSettings =
   | { readonly auth: 'disabled' }
   | {
       readonly auth: 'oidc';
@@ -19,9 +19,9 @@ export const CALLBACK = `${BASE}/signed-in`;
 export const OPEN_VIEWS: readonly string[] = ['/verify', '/log'];
 
 /** @throws Error when the gateway does not answer */
-export async function readSettings(): Promise<Settings> {
+export async function readSettings(): Promise<SignInSettings> {
   const response = await fetch(`${BASE}/settings.json`);
   if (!response.ok) throw new Error(`${BASE}/settings.json: ${response.status}`);
-  const settings: Settings = await response.json();
+  const settings: SignInSettings = await response.json();
   return settings;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { BASE } from './settings.ts';
-import type { Answer } from './worker-side.ts';
+import type { TaskMessage } from './worker-side.ts';
 
 declare global {
   /** With Trusted Types in the Content-Security-Policy, the address of a worker is an object; here it has the type of a text. */
@@ -44,7 +44,7 @@ export class WorkerRoom<Request, Progress, Result> {
   start(): void {
     if (this.worker !== null) return;
     this.worker = startWorker(this.url);
-    this.worker.addEventListener('message', ({ data }: MessageEvent<Answer<Progress, Result>>) => this.take(data));
+    this.worker.addEventListener('message', ({ data }: MessageEvent<TaskMessage<Progress, Result>>) => this.take(data));
     this.worker.addEventListener('error', (event) => this.end(new Error(event.message || this.url)));
   }
 
@@ -65,7 +65,7 @@ export class WorkerRoom<Request, Progress, Result> {
     this.waiting.clear();
   }
 
-  private take(answer: Answer<Progress, Result>): void {
+  private take(answer: TaskMessage<Progress, Result>): void {
     const waiting = this.waiting.get(answer.id);
     if (answer.is === 'progress') return waiting?.tell(answer.progress);
     this.waiting.delete(answer.id);

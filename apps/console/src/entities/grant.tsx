@@ -4,7 +4,7 @@ import { Badge, type Tone } from '../ui/page.tsx';
 import { badgeColumn, type Column, orQuiet } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 import ui from '../ui/ui.module.css';
-import { namesOf, type Scope, SCOPE_TITLES, SCOPES } from './scope-names.ts';
+import { scopeNames, type Scope, SCOPE_TITLES, SCOPES } from './scope-names.ts';
 
 /** The reads that each scope permits. */
 export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
@@ -40,7 +40,7 @@ export const GRANT = {
   },
 } as const;
 
-export { namesOf, type Scope } from './scope-names.ts';
+export { scopeNames, type Scope } from './scope-names.ts';
 
 export type Grant = api.Grant;
 export type GrantStatus = keyof typeof GRANT.statuses;
@@ -61,7 +61,7 @@ const TONES: Readonly<Record<GrantStatus, Tone>> = {
   revoked: 'bad',
 };
 
-export function statusOf({ status, expires_at: expiresAt }: Grant): GrantStatus {
+export function grantStatusOf({ status, expires_at: expiresAt }: Grant): GrantStatus {
   switch (status) {
     case 'active':
       return expiresAt !== null && Date.parse(expiresAt) - Date.now() < SOON_MS ? 'expiring' : 'live';
@@ -74,7 +74,7 @@ export function statusOf({ status, expires_at: expiresAt }: Grant): GrantStatus 
 
 /** Returns whether a grant has a status. `live` includes grants that end soon. */
 export function hasStatus(grant: Grant, wanted: string | undefined): boolean {
-  return wanted === undefined || statusOf(grant) === wanted || (wanted === 'live' && grant.status === 'active');
+  return wanted === undefined || grantStatusOf(grant) === wanted || (wanted === 'live' && grant.status === 'active');
 }
 
 /** Returns whether a grant is live, or will be. */
@@ -94,7 +94,7 @@ export function subjectText({ subject_id: id, ...of }: Pick<Grant, 'subject_type
 function Scopes({ scopes, isWhole }: { scopes: readonly Scope[]; isWhole: boolean }) {
   if (isWhole && scopes.length === SCOPES.length) {
     return (
-      <span title={namesOf(scopes)}>
+      <span title={scopeNames(scopes)}>
         <Badge tone="accent">{GRANT.everything}</Badge>
       </span>
     );
@@ -157,7 +157,7 @@ interface Readable {
 /** The column of what a grant shows, and from when if it has not started. */
 export const MAY_READ: Column<Readable> = {
   title: GRANT.mayRead,
-  value: ({ scopes, paths }) => namesOf(scopes) + (paths === null ? '' : `. ${GRANT.parts} ${paths.join(', ')}`),
+  value: ({ scopes, paths }) => scopeNames(scopes) + (paths === null ? '' : `. ${GRANT.parts} ${paths.join(', ')}`),
   cell: (grant) => <MayRead {...grant} />,
 };
 
@@ -188,4 +188,4 @@ export function untilColumn<T>(title: string, endOf: (item: T) => string | null)
 
 export const UNTIL = untilColumn<{ expires_at: string | null }>(GRANT.until, ({ expires_at: end }) => end);
 export const PURPOSE = orQuiet<{ purpose: string | null }>(GRANT.purpose, ({ purpose }) => purpose, GRANT.noPurpose);
-export const STATUS = badgeColumn(GRANT.status, statusOf, TONES, GRANT.statuses);
+export const STATUS = badgeColumn(GRANT.status, grantStatusOf, TONES, GRANT.statuses);

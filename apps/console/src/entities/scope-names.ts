@@ -20,6 +20,6 @@ export const SCOPES: readonly Scope[] = [
   'issue_view',
 ];
 
-export function namesOf(scopes: readonly Scope[]): string {
+export function scopeNames(scopes: readonly Scope[]): string {
   return scopes.map((scope) => SCOPE_TITLES[scope]).join(', ');
 }

@@ -9,7 +9,7 @@ import { type TrustedKeys, useOwnPolicy, useTrustedKeys } from './trusted-keys.t
 import { TEXT } from './words.ts';
 
 /** Shows the trusted keys, and lets the reader change them. */
-export function Trust() {
+export function TrustPanel() {
   const { keys, hasMap } = useTrustedKeys();
   const [own, keep] = useOwnPolicy();
   const [isEdited, setEdited] = useState(false);

@@ -21,7 +21,7 @@ export interface Action<T> {
 }
 
 /** Returns the members of `after` that differ from `before`: the body of a change. */
-export function patchOf<T extends object>(before: T, after: T): Partial<T> {
+export function changedMembers<T extends object>(before: T, after: T): Partial<T> {
   const patch: Partial<T> = { ...after };
   for (const name in patch) {
     if (JSON.stringify(before[name]) === JSON.stringify(after[name])) delete patch[name];

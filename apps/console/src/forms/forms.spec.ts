@@ -1,7 +1,7 @@
 /** @jest-environment ./src/testing/environment.cjs */
 import '../testing/dom.ts';
 import { keyIn } from './filters.tsx';
-import { instantOf, isPast, localOf, patchOf } from './form.tsx';
+import { instantOf, isPast, localOf, changedMembers } from './form.tsx';
 
 describe('the patch of a form', () => {
   const before = { name: 'Acme', slug: null as string | null, scopes: ['read_latest'] };
@@ -13,7 +13,7 @@ describe('the patch of a form', () => {
     ['a text', { name: 'Acme AG' }, { name: 'Acme AG' }],
     ['a text to null and null to a text', { name: '', slug: 'acme' }, { name: '', slug: 'acme' }],
   ])('contains %s', (_what, changes, expected) => {
-    expect(patchOf(before, { ...before, ...changes })).toEqual(expected);
+    expect(changedMembers(before, { ...before, ...changes })).toEqual(expected);
   });
 });
 

@@ -2,7 +2,7 @@
 import '../testing/dom.ts';
 import { ErrorResponse, User, UserManager } from 'oidc-client-ts';
 import { NotFoundError, UnauthorizedError } from '@identity-state/client';
-import { pathOf, tenantPath } from '../app/api.ts';
+import { encodePath, tenantPath } from '../app/api.ts';
 import { queriesOf } from '../app/queries.ts';
 import { Session } from '../app/session.ts';
 import { readSettings } from '../app/settings.ts';
@@ -24,7 +24,7 @@ const failure = {
 } as const;
 
 it.each([
-  [pathOf('v1', 'a/b', 3), '/v1/a%2Fb/3'],
+  [encodePath('v1', 'a/b', 3), '/v1/a%2Fb/3'],
   [tenantPath('acme', 'subjects', 'organization', 'a b#?'), '/v1/tenants/acme/subjects/organization/a%20b%23%3F'],
 ])('%s has its segments encoded', (path, expected) => {
   expect(path).toBe(expected);

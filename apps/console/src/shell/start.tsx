@@ -5,7 +5,7 @@ import { useSession, useSessionState } from '../app/context.tsx';
 import { BASE } from '../app/settings.ts';
 import { Button } from '../ui/button.tsx';
 import icon from '../ui/icon.svg';
-import { Answer, Empty, Problem, useTitle } from '../ui/page.tsx';
+import { Loaded, Empty, Problem, useTitle } from '../ui/page.tsx';
 import { lastTenant } from './last-tenant.ts';
 import { TEXT } from './words.ts';
 import styles from './shell.module.css';
@@ -51,7 +51,7 @@ export function Start() {
   useEffect(() => {
     if (next !== undefined) void navigate({ to: '/t/$tenantId/subjects', params: { tenantId: next }, replace: true });
   }, [next, navigate]);
-  return <Answer query={tenants}>{() => <Suspense>{next === undefined && <TenantsView />}</Suspense>}</Answer>;
+  return <Loaded query={tenants}>{() => <Suspense>{next === undefined && <TenantsView />}</Suspense>}</Loaded>;
 }
 
 export function NotFound() {

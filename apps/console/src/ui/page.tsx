@@ -99,7 +99,7 @@ interface Answered<T> {
 }
 
 /** Shows the data of a query or its error. If a reload fails, it shows both, except after an erasure. */
-export function Answer<T>({ query, children }: { query: Answered<T>; children: (data: T) => ReactNode }) {
+export function Loaded<T>({ query, children }: { query: Answered<T>; children: (data: T) => ReactNode }) {
   const { error } = query;
   const data = error instanceof ErasedError ? undefined : query.data;
   return (

@@ -8,7 +8,7 @@ import { WorkerMetrics } from '../health/worker-metrics';
 import { NewestCheckpoint } from '../log/newest-checkpoint';
 import { leaseMs, SETTINGS, type WorkerSettings } from '../settings';
 import { DeliveryFailure } from './delivery-failure';
-import type { Outcome } from './lane';
+import type { AttemptOutcome } from './lane';
 import { decideRetry } from './retry-policy';
 import { type AttemptTrace, traceAttempt } from './trace';
 import { untilDeadline } from './until-deadline';
@@ -41,7 +41,7 @@ export class DeliveryService {
   }
 
   /** Makes the delivery's next attempt if it is due. Resolves when it was sent. Its result is recorded afterwards. */
-  async deliver(pending: PendingDelivery): Promise<Outcome> {
+  async deliver(pending: PendingDelivery): Promise<AttemptOutcome> {
     let attempt: DeliveryAttempt | null;
     try {
       attempt = await this.deliveries.claim(pending.deliveryId);

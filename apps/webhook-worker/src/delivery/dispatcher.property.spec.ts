@@ -1,7 +1,7 @@
 import type { PendingDelivery } from '@iss/persistence';
 import fc from 'fast-check';
 import { Dispatcher } from './dispatcher';
-import type { Outcome } from './lane';
+import type { AttemptOutcome } from './lane';
 
 /** 32 slots for unproven endpoints, 8 for failing ones, 24 for proven ones. Half of each are reserved for newcomers. */
 const SLOTS = 64;
@@ -71,7 +71,7 @@ class Simulation {
     if (Number.isFinite(endMs)) this.nowMs = endMs;
   }
 
-  private attempt(delivery: PendingDelivery): Promise<Outcome> {
+  private attempt(delivery: PendingDelivery): Promise<AttemptOutcome> {
     const { deliveryId, subscriptionId, targetHost } = delivery;
     const answers = this.answersOf(subscriptionId);
     const count = this.attempts.get(subscriptionId) ?? 0;

@@ -1,15 +1,15 @@
 import type { PendingDelivery } from '@iss/persistence';
 import { Dispatcher } from './dispatcher';
-import type { Outcome } from './lane';
+import type { AttemptOutcome } from './lane';
 
 type Ending = 'succeeded' | 'slow' | 'failed' | 'nothing';
 
 /** Deliveries that end when the test says so. */
 class Deliveries {
   readonly started: PendingDelivery[] = [];
-  readonly running = new Map<string, (outcome: Outcome) => void>();
+  readonly running = new Map<string, (outcome: AttemptOutcome) => void>();
 
-  readonly deliver = (delivery: PendingDelivery): Promise<Outcome> =>
+  readonly deliver = (delivery: PendingDelivery): Promise<AttemptOutcome> =>
     new Promise((resolve) => {
       this.started.push(delivery);
       this.running.set(delivery.deliveryId, resolve);

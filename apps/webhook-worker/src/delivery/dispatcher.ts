@@ -1,6 +1,6 @@
 import type { OverdueDelivery, PendingDelivery } from '@iss/persistence';
 import { Shares } from '@iss/platform';
-import { Lane, type Outcome, type Trust } from './lane';
+import { Lane, type AttemptOutcome, type EndpointTrust } from './lane';
 import { SlotPool } from './slot-pool';
 
 /** Limits of deliveries that wait in memory: in total, guaranteed per founder, and per failing subscription. */
@@ -17,8 +17,8 @@ const POOLS = {
   unproven: { part: 1 / 2, perHost: 8 },
   failing: { part: 1 / 8, perHost: 2 },
   proven: { part: 3 / 8, perHost: 32 },
-} as const satisfies Record<Trust, { part: number; perHost: number }>;
-const KINDS = ['proven', 'unproven', 'failing'] as const satisfies readonly Trust[];
+} as const satisfies Record<EndpointTrust, { part: number; perHost: number }>;
+const KINDS = ['proven', 'unproven', 'failing'] as const satisfies readonly EndpointTrust[];
 
 /** The smallest number of slots with which each pool gets at least one. */
 export const MIN_CONCURRENCY = KINDS.length;
@@ -52,14 +52,14 @@ export class Dispatcher {
   /** When each delivery became due, by id. */
   private readonly known = new Map<string, number>();
   private readonly memory = new Shares(MAX_WAITING, OWN_WAITING);
-  private readonly pools: Record<Trust, SlotPool>;
+  private readonly pools: Record<EndpointTrust, SlotPool>;
   private running = 0;
   private isClosed = false;
   private onIdle: (() => void) | undefined;
 
   /** @param concurrency number of simultaneous attempts, at least {@link MIN_CONCURRENCY} */
   constructor(
-    private readonly deliver: (delivery: PendingDelivery) => Promise<Outcome>,
+    private readonly deliver: (delivery: PendingDelivery) => Promise<AttemptOutcome>,
     concurrency: number,
     private readonly nowMs: () => number = () => performance.now(),
   ) {
@@ -114,13 +114,13 @@ export class Dispatcher {
   }
 
   /** Returns the number of slots in use, by kind of endpoint. */
-  slotsHeld(): Record<Trust, number> {
+  slotsHeld(): Record<EndpointTrust, number> {
     const { proven, unproven, failing } = this.pools;
     return { proven: proven.running, unproven: unproven.running, failing: failing.running };
   }
 
   /** Returns how many turns were skipped because a founder held its share of the slots. */
-  skippedTurns(): Record<Trust, number> {
+  skippedTurns(): Record<EndpointTrust, number> {
     const { proven, unproven, failing } = this.pools;
     return { proven: proven.skipped, unproven: unproven.skipped, failing: failing.skipped };
   }
@@ -157,7 +157,7 @@ export class Dispatcher {
     this.memory.giveBack(lane.founderId);
     lane.running += 1;
     this.running += 1;
-    const end = (outcome: Outcome): void => {
+    const end = (outcome: AttemptOutcome): void => {
       lane.running -= 1;
       this.running -= 1;
       this.known.delete(delivery.deliveryId);

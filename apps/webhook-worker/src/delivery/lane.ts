@@ -3,12 +3,12 @@ import { Fifo } from './fifo';
 import type { TurnTaker } from './turns';
 
 /** The outcome of a delivery: a successful or failed attempt, or nothing to do. */
-export type Outcome =
+export type AttemptOutcome =
   | { kind: 'nothing' }
   | { kind: 'succeeded' | 'failed'; /** Covers only the request. */ latencyMs: number; targetHost: string };
 
 /** The state of an endpoint according to its results. `unproven`: no result yet, slow, or sometimes failing. */
-export type Trust = 'proven' | 'unproven' | 'failing';
+export type EndpointTrust = 'proven' | 'unproven' | 'failing';
 
 /** Simultaneous attempts to one subscription: until the first 2xx, and at most. */
 const FIRST_LIMIT = 2;
@@ -45,7 +45,7 @@ export class Lane implements TurnTaker {
     return this.host;
   }
 
-  get trust(): Trust {
+  get trust(): EndpointTrust {
     if (this.failures >= FAILING_AFTER) return 'failing';
     const isProven = this.hasSucceeded && this.failures === 0 && (this.averageMs ?? 0) <= QUICK_MS;
     return isProven ? 'proven' : 'unproven';
@@ -56,7 +56,7 @@ export class Lane implements TurnTaker {
     return this.waiting.length > 0 && this.running < this.limit;
   }
 
-  learn(outcome: Outcome): void {
+  learn(outcome: AttemptOutcome): void {
     if (outcome.kind === 'nothing') return;
     if (outcome.targetHost !== this.host) this.forget(outcome.targetHost);
     this.averageMs =

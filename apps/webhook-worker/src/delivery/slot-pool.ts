@@ -1,12 +1,12 @@
 import { Shares } from '@iss/platform';
 import type { Lane } from './lane';
-import { Turns } from './turns';
+import { LaneTurns } from './turns';
 
 /** The lanes of one target host. Only a limited number run at once; the others wait. */
 interface Host {
   /** The number of its lanes in the row plus its running attempts. */
   places: number;
-  readonly waiting: Turns<Lane>;
+  readonly waiting: LaneTurns<Lane>;
 }
 
 const everyone = (): boolean => true;
@@ -16,7 +16,7 @@ const everyone = (): boolean => true;
  * slot. So neither a host nor a founder exceeds its part, whatever else waits.
  */
 export class SlotPool {
-  private readonly row = new Turns<Lane>();
+  private readonly row = new LaneTurns<Lane>();
   private readonly hosts = new Map<string, Host>();
   private readonly slots: Shares;
   /** The number of slots in use. */
@@ -42,7 +42,7 @@ export class SlotPool {
    * Adds the lane to the row, or to the lanes that wait for its host. Call it once until the lane is taken or leaves.
    */
   enter(lane: Lane): void {
-    const host = this.hosts.get(lane.targetHost) ?? { places: 0, waiting: new Turns<Lane>() };
+    const host = this.hosts.get(lane.targetHost) ?? { places: 0, waiting: new LaneTurns<Lane>() };
     this.hosts.set(lane.targetHost, host);
     if (host.places >= this.perHost) return host.waiting.add(lane);
     host.places += 1;

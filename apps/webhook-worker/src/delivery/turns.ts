@@ -7,7 +7,7 @@ export interface TurnTaker {
  * Decides who is next. Founders take turns, then the tenants of a founder, then the lanes of a tenant. A taken lane is
  * removed. To get another turn, it must be added again, at the end of its tenant's row.
  */
-export class Turns<Lane extends TurnTaker> {
+export class LaneTurns<Lane extends TurnTaker> {
   /** The order of insertion is the order of turns. */
   private readonly founders = new Map<string, Map<string, Set<Lane>>>();
 

@@ -1,14 +1,14 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Liveness } from './liveness';
-import { ReadinessService, type WorkerReadiness } from './readiness.service';
+import { WorkerReadinessService, type WorkerReadiness } from './readiness.service';
 
 /** Serves liveness and readiness of the worker. */
 @Controller()
 export class HealthController {
   constructor(
     private readonly liveness: Liveness,
-    private readonly readiness: ReadinessService,
+    private readonly readiness: WorkerReadinessService,
   ) {}
 
   /** Liveness: 503 if only a restart can help. */

@@ -5,10 +5,10 @@ import { NestFactory } from '@nestjs/core';
 import { createTestDatabase, type TestDatabase } from '../../../../tools/testing/test-database';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { Dispatcher } from '../delivery/dispatcher';
-import type { Outcome } from '../delivery/lane';
+import type { AttemptOutcome } from '../delivery/lane';
 import { HealthController } from './health.controller';
 import { Liveness, WorkWatch } from './liveness';
-import { ReadinessService } from './readiness.service';
+import { WorkerReadinessService } from './readiness.service';
 
 const LIMIT_MS = 60_000;
 const ADD = statement<{ deliveryId: string; subscriptionId: string }>(
@@ -35,7 +35,7 @@ beforeAll(async () => {
   );
   const providers = [
     { provide: Liveness, useValue: liveness },
-    { provide: ReadinessService, useValue: {} },
+    { provide: WorkerReadinessService, useValue: {} },
   ];
   app = await NestFactory.create(
     { module: class Probes {}, controllers: [HealthController], providers },
@@ -60,7 +60,7 @@ it('the worker is restarted when its dispatcher hangs, and not when the database
   const row = { deliveryId: randomUUID(), subscriptionId: randomUUID() };
   const pending = { ...row, tenantId: 'acme', founderId: 'acme', targetHost: 'example.com' };
   const deliveries = new DeliveryStore(database.sql, { leaseMs: 1_000, disableAfterMs: 1_000 });
-  const hanging = new Dispatcher(() => new Promise<Outcome>(() => undefined), 3);
+  const hanging = new Dispatcher(() => new Promise<AttemptOutcome>(() => undefined), 3);
   const working = new Dispatcher(async ({ deliveryId }) => {
     await deliveries.claim(deliveryId);
     liveness.deliveries.moved();

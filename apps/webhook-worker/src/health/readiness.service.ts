@@ -1,5 +1,5 @@
 import { BacklogStore, Database, FeedStore } from '@iss/persistence';
-import { type Check, databaseChecks, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
+import { type DependencyCheck, databaseChecks, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../delivery/dispatcher';
@@ -11,7 +11,7 @@ export type WorkerReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'queue' | 'outbox' | 'deliveries' | 'egress' | 'log' | 'feed'
 > & {
   /** Absent if no archive is configured, or if the connection maxima are unknown. */
-  checks: { archive?: Check; connections?: Check };
+  checks: { archive?: DependencyCheck; connections?: DependencyCheck };
 };
 
 /** Without these, the worker can do nothing. */
@@ -19,7 +19,7 @@ const NEEDED = ['database', 'migrations', 'schema'] as const;
 
 /** Checks whether the worker can do its work, with the state of each dependency. */
 @Injectable()
-export class ReadinessService {
+export class WorkerReadinessService {
   private readonly checks = sharedChecks(() => this.check());
 
   constructor(

@@ -23,7 +23,7 @@ import {
 import type { LogSettings, Warn } from '@iss/platform';
 import { CheckpointFile } from './checkpoint-file';
 import type { LogIdentity } from './log-identity';
-import { type Cosignatures, type Judge, type WitnessAnswer, Witnesses } from './witnesses';
+import { type Cosignatures, type Judge, type WitnessOutcome, Witnesses } from './witnesses';
 
 /** Nothing is signed because the database contradicts what was signed before. */
 export class LogRolledBack extends Error {
@@ -91,7 +91,7 @@ export class CheckpointPublisher {
     identity: LogIdentity,
     settings: LogSettings,
     stores: LogStores,
-    count: (witness: string, answer: WitnessAnswer) => void,
+    count: (witness: string, answer: WitnessOutcome) => void,
     warn: Warn,
   ): Promise<CheckpointPublisher> {
     const { origin, policy } = identity;

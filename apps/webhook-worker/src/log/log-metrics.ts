@@ -3,7 +3,7 @@ import { watchFigure } from '@iss/platform';
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { NoteOutputs } from './vrf/vrf-threads';
-import { WITNESS_ANSWERS, type WitnessAnswer } from './witnesses';
+import { WITNESS_ANSWERS, type WitnessOutcome } from './witnesses';
 
 /** Measures the log and its witnesses. */
 @Injectable()
@@ -98,7 +98,7 @@ export class LogMetrics {
   }
 
   /** Counts an answer of a witness, by its name in the policy. */
-  witness(witness: string, answer: WitnessAnswer): void {
+  witness(witness: string, answer: WitnessOutcome): void {
     this.answers.inc({ witness, answer });
   }
 

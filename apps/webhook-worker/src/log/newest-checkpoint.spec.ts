@@ -1,5 +1,5 @@
 import { createVerifier, generateKeys, createSigner, formatCheckpoint, emptyRoot, openNote, signNote } from '@iss/tlog';
-import { headerOf, NewestCheckpoint } from './newest-checkpoint';
+import { checkpointHeader, NewestCheckpoint } from './newest-checkpoint';
 
 const signer = async (name: string, type: Parameters<typeof generateKeys>[1]) =>
   createSigner((await generateKeys(name, type)).signingKey);
@@ -12,17 +12,17 @@ it('has the Ed25519 lines, of the log and of witnesses', async () => {
     signer('witness.example', 'ed25519-cosignature'),
     signer('log.example', 'ml-dsa-44-cosignature'),
   ]);
-  const note = decoded(headerOf(await signNote({ text }, [log, pq, witness], 1)));
+  const note = decoded(checkpointHeader(await signNote({ text }, [log, pq, witness], 1)));
   const { verified, unknown } = await openNote(note, [createVerifier(log.key), createVerifier(witness.key)]);
   expect([verified.length, unknown.length]).toEqual([2, 0]);
-  expect(headerOf(await signNote({ text }, [pq], 1))).toBeNull();
+  expect(checkpointHeader(await signNote({ text }, [pq], 1))).toBeNull();
 });
 
 it('is left out beyond 4 KiB', async () => {
   const witnesses = (count: number) =>
     Promise.all(Array.from({ length: count }, (_, index) => signer(`w${index}.example`, 'ed25519-cosignature')));
-  expect(headerOf(await signNote({ text }, await witnesses(15), 1))?.length).toBeLessThanOrEqual(4096);
-  expect(headerOf(await signNote({ text }, await witnesses(40), 1))).toBeNull();
+  expect(checkpointHeader(await signNote({ text }, await witnesses(15), 1))?.length).toBeLessThanOrEqual(4096);
+  expect(checkpointHeader(await signNote({ text }, await witnesses(40), 1))).toBeNull();
 });
 
 it('is read once for all deliveries of the same time, and missing where it cannot be read', async () => {

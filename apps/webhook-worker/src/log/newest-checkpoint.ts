@@ -18,7 +18,7 @@ const MAX_HEADER_LENGTH = 4096;
 export class NewestCheckpoint {
   /** Read at most once per second, however many deliveries are sent. */
   private readonly read = sharedChecks<string | null>(
-    async () => headerOf((await this.checkpoints.newest())?.note ?? null),
+    async () => checkpointHeader((await this.checkpoints.newest())?.note ?? null),
     null,
   );
 
@@ -33,7 +33,7 @@ export class NewestCheckpoint {
 }
 
 /** Returns the header's value; null without a note, without an Ed25519 line, or if it is too long. */
-export function headerOf(note: string | null): string | null {
+export function checkpointHeader(note: string | null): string | null {
   if (note === null) return null;
   const { text, signatures } = parseNote(note);
   const short = signatures.filter(({ signature }) => signature.length <= MAX_ED25519_BYTES);

@@ -1,5 +1,5 @@
 import { LogCheckpointStore, LogIntegrationStore, type LogRound, LogTileStore } from '@iss/persistence';
-import { type Check, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
+import { type DependencyCheck, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { formatPolicy } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type WorkerSettings } from '../settings';
@@ -64,7 +64,7 @@ const STATES = {
     detail:
       'the log was restarted under another LOG_ORIGIN; nothing is signed (docs/operations/log.md, "A new origin")',
   },
-} as const satisfies Record<string, Check>;
+} as const satisfies Record<string, DependencyCheck>;
 type LogState = keyof typeof STATES;
 
 /** The states of the integration. */
@@ -111,7 +111,7 @@ export class LogPublication {
   }
 
   /** Returns the state for readiness. `integrated` is the state of the integration. */
-  status(integrated: IntegrationState): Check {
+  status(integrated: IntegrationState): DependencyCheck {
     const { published } = this;
     const state = integrated === 'ok' || STATES[published].status === 'failed' ? published : integrated;
     if (state !== 'unknown_key') return STATES[state];

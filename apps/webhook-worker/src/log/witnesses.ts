@@ -15,7 +15,7 @@ const MAX_PAUSE_MS = 5_000;
 
 /** The result of asking a witness. */
 export const WITNESS_ANSWERS = ['cosigned', 'contradicted', 'failed'] as const;
-export type WitnessAnswer = (typeof WITNESS_ANSWERS)[number];
+export type WitnessOutcome = (typeof WITNESS_ANSWERS)[number];
 
 /**
  * Judges a witness's claim that the log lost entries or was changed. Throws if `shown` proves it. Returns whether an
@@ -43,7 +43,7 @@ export class Witnesses {
     private readonly policy: Policy,
     private readonly origin: string,
     private readonly verifiers: readonly Verifier[],
-    private readonly count: (witness: string, answer: WitnessAnswer) => void,
+    private readonly count: (witness: string, answer: WitnessOutcome) => void,
     private readonly warn: Warn,
   ) {
     const byUrl = new Map<string, PolicyWitness[]>();
@@ -140,7 +140,7 @@ export class Witnesses {
     one.failures = Math.min(one.failures + 1, 10);
   }
 
-  private countAnswer({ client }: Asked, answer: WitnessAnswer): void {
+  private countAnswer({ client }: Asked, answer: WitnessOutcome): void {
     for (const name of client.names) this.count(name, answer);
   }
 }

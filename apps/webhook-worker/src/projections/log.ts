@@ -1,5 +1,5 @@
 import { type GrowLog, LogIntegrationStore, type LogRound, type PreparedViews } from '@iss/persistence';
-import { type Check, LOGGER, type Logger } from '@iss/platform';
+import { type DependencyCheck, LOGGER, type Logger } from '@iss/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { growTree, growTreeAndMap, prepareKeys } from '../log/grow-tree';
 import { MapBackfill } from '../log/map-backfill';
@@ -55,7 +55,7 @@ export class LogProjection {
   }
 
   /** Returns the state for readiness. */
-  status(): Check {
+  status(): DependencyCheck {
     return this.publication.status(this.integrated);
   }
 

@@ -1,4 +1,4 @@
-import type { Look, OverdueDelivery, Page } from '@iss/persistence';
+import type { SearchBounds, OverdueDelivery, Page } from '@iss/persistence';
 import { createLogger } from '@iss/platform';
 import { waitFor } from '../../../../tools/testing/wait-for';
 import { SweepService } from './sweep.service';
@@ -7,7 +7,7 @@ const logger = createLogger({ name: 'spec', level: 'silent' });
 
 /** Returns unclaimed rows like a store: some of the rows that it examines, and where it continues. */
 function left<Item>(all: readonly Item[]) {
-  return async ({ rows, limit, after }: Look): Promise<Page<Item>> => {
+  return async ({ rows, limit, after }: SearchBounds): Promise<Page<Item>> => {
     const start = after === null ? 0 : Number(after[0]);
     const end = Math.min(start + rows, all.length);
     return { items: all.slice(start, Math.min(end, start + limit)), next: end < all.length ? [end] : null };

@@ -1,4 +1,4 @@
-import type { Claims, Profile } from './profile';
+import type { Claims, MappingProfile } from './profile';
 
 const CONCEPTS = [
   ...['Revenue', 'Turnover', 'CostOfSales', 'GrossProfit', 'OperatingExpenses', 'EBIT', 'NetIncome', 'Assets'],
@@ -14,7 +14,7 @@ const IDENTIFIERS: Claims = Object.fromEntries(
 );
 
 /** WE BUILD, rulebook rb-company-info. */
-export const COMPANY_INFO: Profile = {
+export const COMPANY_INFO: MappingProfile = {
   title: 'Information about a company',
   paths: ['/attributes/legal', '/attributes/identifiers', '/attributes/financials'],
   plain: { attestation_legal_category: 'EAA', issuing_entity: '{issuer}' },

@@ -1,5 +1,5 @@
 import { ECONOMIC_RIGHTS, LEVELS, partyWith } from './parties';
-import type { Profile } from './profile';
+import type { MappingProfile } from './profile';
 
 const MEANS = [
   ...['voting_rights', 'appointment_rights', 'agreements', 'dominance', 'other_means_of_control', 'board', 'veto'],
@@ -8,7 +8,7 @@ const MEANS = [
 const BASES = ['corporate_position', 'shareholding', 'contractual', 'legal_framework', 'trust_arrangement', 'other'];
 
 /** WE BUILD, rulebook rb-control. */
-export const CONTROL: Profile = {
+export const CONTROL: MappingProfile = {
   title: 'Parties that control a company',
   paths: ['/attributes/controllers'],
   plain: { attestation_legal_category: 'EAA' },

@@ -1,5 +1,5 @@
 import { ECONOMIC_RIGHTS, LEVELS, partyWith } from './parties';
-import type { Profile } from './profile';
+import type { MappingProfile } from './profile';
 
 const INTERESTS = [
   ...['shareholding', 'nomineeShareholding', 'votingRights', 'appointmentOfBoard', 'otherInfluenceOrControl'],
@@ -9,7 +9,7 @@ const INTERESTS = [
 ];
 
 /** WE BUILD, rulebook rb-ownership. */
-export const OWNERSHIP: Profile = {
+export const OWNERSHIP: MappingProfile = {
   title: 'Owners of a company',
   paths: ['/attributes/owners'],
   plain: { attestation_legal_category: 'EAA' },

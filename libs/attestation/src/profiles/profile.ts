@@ -2,7 +2,7 @@
  * Maps the attributes of a version (docs/how-to/model.md) to the claims of a published attestation type. Pointers lead from
  * the place that the surrounding source named.
  */
-export interface Profile {
+export interface MappingProfile {
   /** For people who choose among credentials. */
   title: string;
   /** The JSON Pointers below which it reads. */
@@ -16,13 +16,14 @@ export interface Profile {
 export type Claims = Readonly<Record<string, Source>>;
 
 /** The form of a value. A list of texts: one of them. */
-export type Form = 'text' | 'country' | 'date' | 'lei' | 'percent' | 'number' | 'count' | 'digits' | readonly string[];
+export type ValueForm =
+  'text' | 'country' | 'date' | 'lei' | 'percent' | 'number' | 'count' | 'digits' | readonly string[];
 
 /** True: the claim is left out if its value is absent. With `unless`: only if none of these claims beside it has the value. */
 type Optional = true | { unless: Readonly<Record<string, string>> };
 
 export type Source =
-  | { at: string; as: Form; isList?: true; optional?: Optional }
+  | { at: string; as: ValueForm; isList?: true; optional?: Optional }
   /** An object. With `isUnit`, its holder shows it as a whole. */
   | { at?: string; claims: Claims; isUnit?: true; optional?: Optional }
   /** An array with one item for each member of an object. */

@@ -1,5 +1,5 @@
 import { ADDRESS, PERSON } from './parties';
-import type { Profile } from './profile';
+import type { MappingProfile } from './profile';
 
 const THRESHOLDS = [
   ...['ownership_25_plus', 'ownership_direct', 'ownership_indirect', 'control_voting_25_plus', 'control_voting_direct'],
@@ -11,7 +11,7 @@ const THRESHOLDS = [
 const DOCUMENTS = ['PASSPORT', 'NATIONAL_ID', 'RESIDENCE_PERMIT', 'DRIVING_LICENSE', 'OTHER'];
 
 /** WE BUILD, rulebook rb-ubo. */
-export const UBO: Profile = {
+export const UBO: MappingProfile = {
   title: 'Beneficial owners of a company',
   paths: ['/attributes/beneficial_owners'],
   plain: { attestation_legal_category: 'EAA' },

@@ -3,10 +3,10 @@ import { apiErrorOf, type ApiError, isErrorCode } from '../errors.ts';
 import type * as api from '../generated/types.ts';
 import { MAX_DEPTH, MAX_RETRY_AFTER_MS } from '../limits.ts';
 import { reasonText } from './abort.ts';
-import { notOfThisApi, requireShape, type Shape } from './shape.ts';
+import { notOfThisApi, requireShape, type AnswerShape } from './shape.ts';
 
 /** Parses an answer and checks its shape only. @throws ProtocolError */
-export function decode<T>(text: string, shape: Shape<T>): T {
+export function decode<T>(text: string, shape: AnswerShape<T>): T {
   const value: unknown = parseAnswer(text);
   requireShape<T>(value, shape);
   return value;
@@ -25,7 +25,7 @@ export function parseAnswer(text: string): JsonValue {
   }
 }
 
-const ERROR: Shape<api.Error['error']> = {
+const ERROR: AnswerShape<api.Error['error']> = {
   code: '',
   message: '',
   request_id: null,
@@ -34,7 +34,7 @@ const ERROR: Shape<api.Error['error']> = {
 };
 
 /** Returns the error of an answer. */
-export function failureOf(status: number, headers: Headers, text: string): ApiError {
+export function errorOfAnswer(status: number, headers: Headers, text: string): ApiError {
   const requestId = headers.get('x-request-id');
   const retryAfterMs = retryAfter(headers.get('retry-after'));
   try {

@@ -2,7 +2,7 @@ import { jsonEquals } from '@iss/domain/pure';
 import { VerificationError } from '../errors.ts';
 import { jsonOf } from '../json.ts';
 import { decode } from './answer.ts';
-import type { Shape } from './shape.ts';
+import type { AnswerShape } from './shape.ts';
 import type { CallOptions, Method, Transport } from './transport.ts';
 
 /**
@@ -14,17 +14,17 @@ import type { CallOptions, Method, Transport } from './transport.ts';
 export async function call<T extends object>(
   transport: Transport,
   [method, path]: readonly [Method, string],
-  shape: Shape<T>,
+  shape: AnswerShape<T>,
   options: CallOptions,
   body?: object,
   says: object = body ?? {},
 ): Promise<T> {
-  const answer = decode<T>(await transport.text({ method, path, body: textOf(body) }, options), shape);
+  const answer = decode<T>(await transport.text({ method, path, body: bodyText(body) }, options), shape);
   requireSays(says, answer);
   return answer;
 }
 
-export function textOf(body: unknown): string | undefined {
+export function bodyText(body: unknown): string | undefined {
   return JSON.stringify(body);
 }
 

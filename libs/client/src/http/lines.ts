@@ -37,7 +37,7 @@ export async function* linesOf(response: Response, options: BodyOptions): AsyncG
 }
 
 /** Reads the whole text of a body. Throws as {@link linesOf}. */
-export async function textOf(response: Response, options: BodyOptions): Promise<string> {
+export async function readText(response: Response, options: BodyOptions): Promise<string> {
   let whole = '';
   let bytes = 0;
   for await (const { text, length } of partsOf(response, options)) {

@@ -1,7 +1,7 @@
 import { ProtocolError } from '../errors.ts';
 import { MAX_EMPTY_PAGES } from '../limits.ts';
 import { parseAnswer } from './answer.ts';
-import { requireLike, type Shape } from './shape.ts';
+import { requireLike, type AnswerShape } from './shape.ts';
 import type { CallOptions, Query, Transport } from './transport.ts';
 
 /** A page of a list of the API. */
@@ -37,7 +37,7 @@ export async function* pagesOf<Item>(
 }
 
 /** Returns a parser of pages whose items have the shape. */
-export function pageLike<Item>(shape: Shape<Item>): (text: string) => Page<Item> {
+export function pageLike<Item>(shape: AnswerShape<Item>): (text: string) => Page<Item> {
   return (text) => {
     const page: unknown = parseAnswer(text);
     requireLike<Page<Item>>(page, { items: [shape], next_cursor: null });
@@ -51,7 +51,7 @@ export async function* itemsOf<Item>(
   path: string,
   query: Query | undefined,
   options: CallOptions,
-  shape: Shape<Item>,
+  shape: AnswerShape<Item>,
 ): AsyncGenerator<Item, void, undefined> {
   for await (const { items } of pagesOf(transport, path, query, options, pageLike(shape))) yield* items;
 }

@@ -4,15 +4,15 @@ import { ProtocolError } from '../errors.ts';
  * The shape of an answer as an example: `''` is a text, `0` a number, `false` a boolean, and `null` anything but an object or list. A list has
  * one example item. An object has the used members, or `*` for all members. `{ '?': … }` may be absent or null.
  */
-export type Shape<T> = Example<T> | { readonly '?': Example<T> };
+export type AnswerShape<T> = Example<T> | { readonly '?': Example<T> };
 type Example<T> = T extends readonly (infer Item)[]
-  ? readonly [Shape<Item>]
+  ? readonly [AnswerShape<Item>]
   : T extends object
-    ? { readonly [Name in keyof T]?: Shape<NonNullable<T[Name]>> } | { readonly '*': Shape<T[keyof T]> }
+    ? { readonly [Name in keyof T]?: AnswerShape<NonNullable<T[Name]>> } | { readonly '*': AnswerShape<T[keyof T]> }
     : '' | 0 | false | null;
 
 /** @throws ProtocolError if the value does not have the shape */
-export function requireShape<T>(value: unknown, shape: Shape<T>): asserts value is T {
+export function requireShape<T>(value: unknown, shape: AnswerShape<T>): asserts value is T {
   requireLike<T>(value, shape);
 }
 

@@ -1,8 +1,8 @@
 import { ApiError, ConfigurationError, ConnectionError, DeadlineError, ProtocolError } from '../errors.ts';
 import { DEFAULT_TIMEOUT_MS, MAX_ANSWER_BYTES, MAX_ATTEMPTS } from '../limits.ts';
 import { reasonOf, reasonText, unlessAborted } from './abort.ts';
-import { failureOf } from './answer.ts';
-import { linesOf, textOf } from './lines.ts';
+import { errorOfAnswer } from './answer.ts';
+import { linesOf, readText } from './lines.ts';
 import { notOfThisApi } from './shape.ts';
 
 /** The argument of a token function. `refused` is the token that the service just refused, else null. */
@@ -111,9 +111,9 @@ export class Transport {
 
   /** @throws ApiError for the text of an error answer */
   async #textOf(response: Response, token: string | null, signal: AbortSignal): Promise<string> {
-    const text = await textOf(response, { maxBytes: this.maxBytes, signal });
+    const text = await readText(response, { maxBytes: this.maxBytes, signal });
     if (response.ok) return text;
-    throw failureOf(response.status, response.headers, withoutToken(text, token));
+    throw errorOfAnswer(response.status, response.headers, withoutToken(text, token));
   }
 
   /** Waits until the time is over or the signal aborts. */

@@ -16,7 +16,7 @@ export interface KnownVersion {
 }
 
 /** A version with its subject. */
-export interface Link extends KnownVersion {
+export interface VersionLink extends KnownVersion {
   readonly subjectType: SubjectType;
   readonly subjectId: string;
   readonly version: number;
@@ -41,7 +41,7 @@ export class KnownVersions {
    *
    * @throws VerificationError `changed` or `chain`
    */
-  note(link: Link): void {
+  note(link: VersionLink): void {
     const { subjectType, subjectId, version, snapshotId, envelopeHash, prevHash, recorded, effective } = link;
     const subject = keyOf(subjectType, subjectId);
     const place = (at: number): string => `${subject}\n${at}`;
@@ -70,7 +70,7 @@ export class KnownVersions {
 
   /** @throws VerificationError `as_of` if the version is newer than the time, or a later version that was seen existed then */
   requireNewestAt(
-    { subjectType, subjectId, version }: Link,
+    { subjectType, subjectId, version }: VersionLink,
     asOf: Date | string,
     basis: 'recorded' | 'effective',
   ): void {
@@ -88,7 +88,7 @@ export class KnownVersions {
   }
 
   /** Remembers the log index of a version. @throws VerificationError `logged_twice`, `not_in_log` */
-  noteEntry({ subjectType, subjectId, version }: Link, logIndex: number): void {
+  noteEntry({ subjectType, subjectId, version }: VersionLink, logIndex: number): void {
     const subject = keyOf(subjectType, subjectId);
     const place = `${subject}\n${logIndex}`;
     requireMembers(`Entry ${logIndex}`, { version: this.#places.get(place) ?? version }, { version });

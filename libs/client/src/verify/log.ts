@@ -15,10 +15,10 @@ import {
 import type { Checkpoint, Policy, VerifiedCheckpoint } from '@iss/tlog';
 import { ApiError, ConfigurationError, ErasedError, VerificationError } from '../errors.ts';
 import { decode, parseAnswer } from '../http/answer.ts';
-import { requireLike, type Shape } from '../http/shape.ts';
+import { requireLike, type AnswerShape } from '../http/shape.ts';
 import { type CallOptions, pathOf, type Query, type Transport } from '../http/transport.ts';
 import { VERSION } from '../shapes.ts';
-import { isPartial, requireNoRefusal } from './snapshot.ts';
+import { hasView, requireNoRefusal } from './snapshot.ts';
 import { policyOf, storeOf, type Trust } from './trust.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -76,10 +76,10 @@ export interface ProvedGrantState {
 }
 
 /** @internal The facts of a version, also from a receipt or a history header of an erased one. */
-export type ErasedVersion = Omit<LoggedVersion, 'written_by' | 'write_request_id'>;
+export type ErasedFacts = Omit<LoggedVersion, 'written_by' | 'write_request_id'>;
 
 /** @internal The proved index of a version. `place` is null if the version is erased and the entry of the erasure does not name it. */
-export interface ProvedPlace {
+export interface ProvedIndex {
   readonly logIndex: number;
   readonly place: LogPlace | null;
 }
@@ -129,19 +129,19 @@ export class LogTrust {
    */
   async prove(
     tenantId: string,
-    version: ErasedVersion,
+    version: ErasedFacts,
     isErased: boolean,
     options: CallOptions,
     isNewest = false,
-  ): Promise<ProvedPlace> {
+  ): Promise<ProvedIndex> {
     const floors = await this.floors();
     const { checkpoint, ...line } = isNewest
       ? await this.#newestOf(tenantId, version, options)
       : await this.#lineOf(tenantId, version, isErased, options);
     const prove = await this.bundle(checkpoint, floors, options);
     // The proof of the newest version does not prove the view of an older entry.
-    if (!isNewest || !isPartial(version)) return prove({ ...line, snapshot: version });
-    const header: ErasedVersion & { view: undefined } = { ...version, view: undefined };
+    if (!isNewest || !hasView(version)) return prove({ ...line, snapshot: version });
+    const header: ErasedFacts & { view: undefined } = { ...version, view: undefined };
     const { logIndex: at } = await prove({ ...line, snapshot: header });
     const proved = await this.prove(tenantId, version, isErased, options);
     requireMembers('The version', { at: proved.logIndex }, { at }, 'logged_twice');
@@ -150,7 +150,7 @@ export class LogTrust {
 
   async #newestOf(
     tenantId: string,
-    { subject: { subject_type = '', subject_id = '' }, snapshot_version }: ErasedVersion,
+    { subject: { subject_type = '', subject_id = '' }, snapshot_version }: ErasedFacts,
     options: CallOptions,
   ): Promise<EntryProof & { checkpoint: string }> {
     const path = pathOf('v1', 'tenants', tenantId, 'subjects', subject_type, subject_id, 'latest-proof');
@@ -171,7 +171,7 @@ export class LogTrust {
    */
   async mapped<T extends object>(
     [path, query]: readonly [path: string, query?: Query],
-    shape: Shape<T>,
+    shape: AnswerShape<T>,
     expected: Expected,
     options: CallOptions,
   ): Promise<T & { checkpoint: ProvedCheckpoint }> {
@@ -197,7 +197,7 @@ export class LogTrust {
 
   async #lineOf(
     tenantId: string,
-    { snapshot_id: id, snapshot_version: version }: ErasedVersion,
+    { snapshot_id: id, snapshot_version: version }: ErasedFacts,
     isErased: boolean,
     options: CallOptions,
   ): Promise<Omit<BundleLine, 'snapshot'> & { checkpoint: string }> {
@@ -228,7 +228,7 @@ export class LogTrust {
     return async (line) => {
       const { snapshot } = line;
       const { logIndex, tenantId, writtenBy, proved } = lineage.line(`Version ${snapshot.snapshot_version}:`, line);
-      if (isPartial(snapshot)) {
+      if (hasView(snapshot)) {
         const { refusalOfView } = await import('./view.ts');
         requireNoRefusal(refusalOfView(snapshot, line, verified.checkpoint));
       }
@@ -312,7 +312,7 @@ export class LogTrust {
 export type Floors = ReadonlyMap<string, Floor>;
 
 /** @internal Proves a version with its line of a bundle. @throws VerificationError */
-export type BundleProof = (line: BundleLine) => Promise<ProvedPlace>;
+export type BundleProof = (line: BundleLine) => Promise<ProvedIndex>;
 
 function shown(note: string, { checkpoint, cosignatures }: VerifiedCheckpoint): ProvedCheckpoint {
   const { origin, size } = checkpoint;

@@ -3,7 +3,7 @@ import { Members, VerificationError, type VerificationFailure } from '@iss/proof
 import { type MapTrust, verifyMapAnswer } from '@iss/proof/complete';
 
 /** A failed check. */
-export interface Refusal {
+export interface MapFault {
   readonly failure: VerificationFailure;
   readonly message: string;
 }
@@ -12,7 +12,7 @@ export interface Refusal {
  * Verifies an answer that uses the map, for the whole log of its checkpoint. Returns a refusal, because this file is loaded on its own: its
  * error classes are not those of the main file.
  */
-export async function refusalOf(answer: JsonObject, trust: MapTrust): Promise<Refusal | null> {
+export async function refusalOf(answer: JsonObject, trust: MapTrust): Promise<MapFault | null> {
   try {
     const { verified, json } = await verifyMapAnswer(Members.of('The proof', answer), trust);
     const { as_of_size: size = verified.checkpoint.size } = json;

@@ -5,8 +5,8 @@ import { notOfThisApi, requireLike } from '../http/shape.ts';
 import { VERSION } from '../shapes.ts';
 import type { SnapshotHeader, SubjectType, Version } from '../types.ts';
 import { type HashContent, hashText } from './hash.ts';
-import type { Link } from './known-versions.ts';
-import type { Refusal } from './map.ts';
+import type { VersionLink } from './known-versions.ts';
+import type { MapFault } from './map.ts';
 
 /** The request. The answer must match each given member. */
 export interface Asked {
@@ -34,7 +34,7 @@ export async function verifySnapshot(
   snapshot: JsonValue & Version<unknown>,
   asked: Asked,
   hashContent: HashContent = async (content) => hashText(canonicalize(content)),
-): Promise<Link> {
+): Promise<VersionLink> {
   const { subject, snapshot_version, envelope_hash, envelope } = snapshot;
   const where = `Version ${snapshot_version} of ${subject.subject_type} ${subject.subject_id}`;
   requireMembers(
@@ -50,7 +50,7 @@ export async function verifySnapshot(
   const link = linkOf(snapshot, envelope_hash);
   // Existing content must have the hash, even if an erasure is claimed.
   if (snapshot.erased !== undefined && envelope === undefined) return link;
-  if (isPartial(snapshot)) {
+  if (hasView(snapshot)) {
     const { refusalOfPart } = await import('./view.ts');
     requireNoRefusal(refusalOfPart(snapshot));
     return link;
@@ -62,12 +62,12 @@ export async function verifySnapshot(
 }
 
 /** Returns whether a version shows only what the reader may see. */
-export function isPartial(version: object): version is JsonObject {
+export function hasView(version: object): version is JsonObject {
   return 'view' in version && version.view !== undefined;
 }
 
 /** Throws the refusal of a file that is loaded later. @throws VerificationError */
-export function requireNoRefusal(refusal: Refusal | null): void {
+export function requireNoRefusal(refusal: MapFault | null): void {
   if (refusal !== null) throw new VerificationError(refusal.failure, refusal.message);
 }
 
@@ -86,7 +86,7 @@ export function requireAsked(
 export function linkOf(
   { subject, snapshot_id, snapshot_version, prev_hash, created_at = '', generated_at = '' }: Claimed,
   envelopeHash: string,
-): Link {
+): VersionLink {
   return {
     subjectType: subject.subject_type,
     subjectId: subject.subject_id,

@@ -6,7 +6,7 @@ import { pageLike, pagesOf } from '../http/pages.ts';
 import { type CallOptions, pathOf, type Transport } from '../http/transport.ts';
 import { HEADER } from '../shapes.ts';
 import type { SnapshotHeader, Verify, Version } from '../types.ts';
-import { KnownVersions, type Link } from './known-versions.ts';
+import { KnownVersions, type VersionLink } from './known-versions.ts';
 import { gap } from './gap.ts';
 import type { HashContent } from './hash.ts';
 import type { Floors, LogPlace, LogTrust, ProvedAbsence } from './log.ts';
@@ -35,7 +35,7 @@ export function usesLog(mode: Verify): boolean {
 const CHAIN_PAGE = 200;
 
 /** @internal Verifies answers in the requested mode and remembers the versions. */
-export class Verifier {
+export class AnswerVerifier {
   readonly known = new KnownVersions();
   /** By subject, the version from which the links are known to lead to version 1. */
   readonly #rooted = new Map<string, number>();
@@ -131,7 +131,7 @@ export class Verifier {
   }
 
   /** Follows the links of a version to version 1, or to a version that was followed before. */
-  async #root(tenantId: string, link: Link, options: CallOptions): Promise<void> {
+  async #root(tenantId: string, link: VersionLink, options: CallOptions): Promise<void> {
     const { subjectType, subjectId, version } = link;
     const subject = `${subjectType}\n${subjectId}`;
     const rooted = this.#rooted.get(subject) ?? 0;
@@ -167,7 +167,7 @@ export class Verifier {
 
   async #place(
     tenantId: string,
-    link: Link,
+    link: VersionLink,
     version: Version<unknown>,
     options: CallOptions,
     isNewest: boolean,

@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject } from '@iss/domain/pure';
 import { type BundleLine, Members, requireEntry, VerificationError } from '@iss/proof';
 import { readPartialSnapshot, readViewProof, requireLoggedView, requirePartialContent } from '@iss/proof/view';
 import type { Checkpoint } from '@iss/tlog';
-import type { Refusal } from './map.ts';
+import type { MapFault } from './map.ts';
 
 /**
  * Verifies that a partial snapshot shows what its view discloses. Returns a refusal, because this file is loaded on its own: its error
  * classes are not those of the main file.
  */
-export function refusalOfPart(snapshot: JsonObject): Refusal | null {
+export function refusalOfPart(snapshot: JsonObject): MapFault | null {
   return refusalOf((where, members) => requirePartialContent(where, readPartialSnapshot(members)), snapshot);
 }
 
@@ -17,7 +17,7 @@ export function refusalOfView(
   snapshot: JsonObject,
   { entry = '', keys, ...line }: BundleLine,
   checkpoint: Checkpoint,
-): Refusal | null {
+): MapFault | null {
   return refusalOf((where, members) => {
     const partial = readPartialSnapshot(members);
     const proof: unknown = line;
@@ -31,7 +31,7 @@ export function refusalOfView(
   }, snapshot);
 }
 
-function refusalOf(check: (where: string, members: Members) => unknown, snapshot: JsonObject): Refusal | null {
+function refusalOf(check: (where: string, members: Members) => unknown, snapshot: JsonObject): MapFault | null {
   try {
     check(`Version ${JSON.stringify(snapshot['snapshot_version'])}:`, Members.of('The snapshot', snapshot));
     return null;

@@ -2,12 +2,12 @@ import { ApiError, ConnectionError, UnauthorizedError, VerificationError } from 
 import type * as api from '../generated/types.ts';
 import { decode } from '../http/answer.ts';
 import { requireBounded } from '../http/lines.ts';
-import { notOfThisApi, requireShape, type Shape } from '../http/shape.ts';
+import { notOfThisApi, requireShape, type AnswerShape } from '../http/shape.ts';
 import { type CallOptions, isPassing, type Request, type Transport } from '../http/transport.ts';
 import { MAX_EMPTY_PAGES, STREAM_IDLE_MS } from '../limits.ts';
 import { HEADER, SUBJECT } from '../shapes.ts';
 import type { Change, ChangeType, SubjectType, Verify } from '../types.ts';
-import type { Verifier } from '../verify/verifier.ts';
+import type { AnswerVerifier } from '../verify/verifier.ts';
 
 export interface ChangesOptions extends CallOptions {
   /** The `log_index` of the last processed change. By default, the feed starts with the first one. */
@@ -40,7 +40,7 @@ export function momentOfChange(change: Change): string {
 }
 
 /** The members that the client uses, by type. Later versions of the service may send other types. */
-const SHAPES: { readonly [Type in ChangeType]: Shape<Extract<Change, { type: Type }>> } = {
+const SHAPES: { readonly [Type in ChangeType]: AnswerShape<Extract<Change, { type: Type }>> } = {
   'snapshot.created': { ...HEADER, subject: SUBJECT },
   'grant.created': { subject: SUBJECT, scopes: [''], expires_at: null },
   'grant.changed': { subject: SUBJECT, scopes: [''], expires_at: null },
@@ -56,7 +56,7 @@ const MAX_PAUSE_MS = 10_000;
 /** @internal Streams each change once, in log order. */
 export async function* changesOf(
   transport: Transport,
-  verifier: Verifier,
+  verifier: AnswerVerifier,
   path: string,
   {
     after,

@@ -3,7 +3,7 @@ import { CLOCK_SKEW_MS } from '@iss/proof';
 import { ApiError, ConnectionError, VerificationError } from '../errors.ts';
 import type * as api from '../generated/types.ts';
 import { boundedWait, decode } from '../http/answer.ts';
-import { notOfThisApi, requireLike, type Shape } from '../http/shape.ts';
+import { notOfThisApi, requireLike, type AnswerShape } from '../http/shape.ts';
 import { type CallOptions, isPassing, type Transport } from '../http/transport.ts';
 import { jsonOf } from '../json.ts';
 import { IMPORT_CHARACTERS, IMPORT_LINES, MAX_REFUSALS_KEPT, STREAM_IDLE_MS } from '../limits.ts';
@@ -51,8 +51,8 @@ interface Line {
 /** Longer than a batch waits for the rate limit of the next minute. */
 const RESULT_IDLE_MS = STREAM_IDLE_MS + 60_000;
 const RETRY_PAUSE_MS = 500;
-const RESULT: Shape<api.BatchResult> = { line: 0, status: 0, envelope_hash: null, retry_after: null };
-const ERROR: Shape<api.BatchResult['error']> = { code: '', message: '' };
+const RESULT: AnswerShape<api.BatchResult> = { line: 0, status: 0, envelope_hash: null, retry_after: null };
+const ERROR: AnswerShape<api.BatchResult['error']> = { code: '', message: '' };
 
 /**
  * @internal

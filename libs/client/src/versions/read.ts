@@ -3,7 +3,7 @@ import { parseAnswer } from '../http/answer.ts';
 import type { CallOptions, Query, Transport } from '../http/transport.ts';
 import type { Snapshot, Verify, Version } from '../types.ts';
 import type { Asked } from '../verify/snapshot.ts';
-import { usesLog, type Verifier } from '../verify/verifier.ts';
+import { usesLog, type AnswerVerifier } from '../verify/verifier.ts';
 
 export interface ReadOptions extends CallOptions {
   /** Defaults to the setting of the client. */
@@ -11,7 +11,7 @@ export interface ReadOptions extends CallOptions {
 }
 
 /** @internal The request for one snapshot. */
-export interface SnapshotRead {
+export interface SnapshotRequest {
   readonly tenantId: string;
   readonly path: string;
   readonly query?: Query;
@@ -23,8 +23,8 @@ export interface SnapshotRead {
 /** @internal Reads and verifies a snapshot with its content. @throws VerificationError, ApiError (410 `ErasedError`) */
 export async function readSnapshot<A>(
   transport: Transport,
-  verifier: Verifier,
-  { tenantId, path, query, asked, isNewest }: SnapshotRead,
+  verifier: AnswerVerifier,
+  { tenantId, path, query, asked, isNewest }: SnapshotRequest,
   { verify, ...options }: ReadOptions,
 ): Promise<Snapshot<A>> {
   const mode = verifier.modeOf(verify, isNewest);

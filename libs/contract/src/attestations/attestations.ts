@@ -10,7 +10,7 @@ import {
 import { field, withMembers } from '../describe/field';
 import { count, flag, hash, issuer, line, logWait, oneOf, principalId, tenantId, text, time } from '../describe/fields';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { type Answer, answer, operations } from '../describe/operation';
+import { type ResponseFacts, answer, operations } from '../describe/operation';
 import { paged } from '../describe/page';
 import { body, query, type SentOf } from '../describe/shape';
 import { part, type RecordOf, view, type ViewOf } from '../describe/view';
@@ -115,7 +115,7 @@ export const ATTESTATION: RecordOf<typeof Attestation> = {
   },
 };
 
-const attestationAnswer = (description: string): Answer =>
+const attestationAnswer = (description: string): ResponseFacts =>
   answer(description, Attestation, Attestation.of(ATTESTATION));
 
 export const ATTESTATIONS = operations('Attestations', '/v1/tenants/{tenant_id}/attestations', {

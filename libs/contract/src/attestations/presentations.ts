@@ -3,7 +3,7 @@ import { badRequest, FORM_TYPE } from '../credentials/offers';
 import { EXAMPLE_IDS } from '../describe/example-ids';
 import { listOf, shown } from '../describe/field';
 import { arrayWith, integerFrom, oneOf, principalId, tenantId, text, time, uuid } from '../describe/fields';
-import { type Answer, answer, operations } from '../describe/operation';
+import { type ResponseFacts, answer, operations } from '../describe/operation';
 import { body, type SentOf } from '../describe/shape';
 import { type RecordOf, view, type ViewOf } from '../describe/view';
 import { EXAMPLE_CREDENTIAL } from './example-credential';
@@ -67,7 +67,7 @@ export const PRESENTATION_REQUEST: RecordOf<typeof PresentationRequest> = {
 const LINK =
   'openid4vp://?client_id=redirect_uri%3Ahttps%3A%2F%2F…&response_type=vp_token&response_mode=direct_post.jwt&…';
 
-const requestAnswer = (description: string, link: string | null): Answer =>
+const requestAnswer = (description: string, link: string | null): ResponseFacts =>
   answer(description, PresentationRequest, PresentationRequest.of({ ...PRESENTATION_REQUEST, link }));
 
 export const PRESENTATION_REQUESTS = operations('Attestations', '/v1/tenants/{tenant_id}/presentation-requests', {

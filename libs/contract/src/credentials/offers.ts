@@ -2,7 +2,7 @@ import { CREDENTIAL_PROFILES, EXPIRES_IN, MAX_PATHS, RULES, vctOf } from '@iss/d
 import { shown } from '../describe/field';
 import { arrayWith, flag, integerFrom, oneOf, text, time, uuid } from '../describe/fields';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { type Answer, answer, operations } from '../describe/operation';
+import { type ResponseFacts, answer, operations } from '../describe/operation';
 import { ERROR_SCHEMA } from '../describe/errors';
 import { body, type SentOf } from '../describe/shape';
 import { view, type ViewOf } from '../describe/view';
@@ -111,7 +111,7 @@ const OAuthError = view('OAuthError', {
 });
 export type OAuthErrorBody = ViewOf<typeof OAuthError>;
 
-function refusal(description: string, error: OAuthErrorBody, others: readonly object[] = []): Answer {
+function refusal(description: string, error: OAuthErrorBody, others: readonly object[] = []): ResponseFacts {
   const schema = OAuthError.facts.shown;
   return {
     description,
@@ -122,7 +122,7 @@ function refusal(description: string, error: OAuthErrorBody, others: readonly ob
 }
 
 /** A malformed path or query has the error envelope of the other operations. */
-export const badRequest = (error: OAuthErrorBody): Answer =>
+export const badRequest = (error: OAuthErrorBody): ResponseFacts =>
   refusal('The request is refused; `error` says why.', error, [ERROR_SCHEMA]);
 
 const TokenAnswer = view('WalletToken', {

@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode } from '@iss/domain';
 import { part, view } from './view';
 import { anyObject, hash, oneOf, text, time, uuid, version } from './fields';
 import { listOf } from './field';
-import type { Answer } from './operation';
+import type { ResponseFacts } from './operation';
 import { EXAMPLE_IDS } from './example-ids';
 
 /**
@@ -109,7 +109,7 @@ export const ERROR_SCHEMA = ErrorEnvelope.facts.shown;
 const DETAILS_EXAMPLE = [{ path: '/query/limit', message: 'must be an integer from 1 to 200', code: 'out_of_range' }];
 
 /** Returns the response for all errors of one status, with an example of each. */
-export function errorAnswer(codes: readonly ErrorCode[]): Answer {
+export function errorAnswer(codes: readonly ErrorCode[]): ResponseFacts {
   const examples = codes.map((code) => [code, { value: errorExample(code) }] as const);
   const [first] = examples;
   return {

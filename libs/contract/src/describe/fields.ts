@@ -4,7 +4,7 @@ import {
   anyText,
   CONTROLS,
   enumOf,
-  inTurn,
+  checkThen,
   isRecurrence,
   isUuid,
   type JsonValue,
@@ -204,7 +204,7 @@ export function integerFrom(minimum: number, maximum: number): Field<number> {
   const isInRange = (value: JsonValue): boolean => typeof value === 'number' && value >= minimum && value <= maximum;
   const schema = { ...INTEGER, minimum, maximum };
   return field(
-    inTurn(
+    checkThen(
       rule(INTEGER, 'invalid_type', 'must be an integer', Number.isInteger),
       rule<number>(schema, 'invalid_value', `must be from ${minimum} to ${maximum}`, isInRange),
     ),
@@ -264,7 +264,7 @@ export const logWait = matching(/^(?:[0-9]|10)$/, 'must be a number of seconds f
   .byDefault('0');
 
 /** Filters of a list of subjects by what their latest versions say. */
-export const CONTENT = {
+export const CONTENT_FILTERS = {
   identifier: prefix(512)
     .optional()
     .example('lei:529900T8BM49AURSDO55')

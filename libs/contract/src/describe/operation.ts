@@ -22,7 +22,7 @@ export type WhoMayCall = AccessRule | InAnyTenant | InLegacyTenant | 'anyone' | 
 export type PublicWhen = 'always' | 'global_reads_are_public' | 'legacy_paths_are_public';
 
 /** A response without its headers. */
-export interface Answer {
+export interface ResponseFacts {
   description: string;
   content?: Record<string, { schema: Schema; example?: unknown; examples?: Record<string, { value: unknown }> }>;
 }
@@ -39,7 +39,7 @@ export interface Responses {
   /** Text after the summary. */
   description?: string;
   /** By status. If one of them is a success, it is the status of the route. */
-  answers: Readonly<Record<number, Answer>>;
+  answers: Readonly<Record<number, ResponseFacts>>;
   /** Errors that do not follow from path, caller and body. */
   errors?: readonly ErrorCode[];
   /** The `ETag` of the example, if the route honours `If-None-Match`. */
@@ -141,6 +141,6 @@ export function answer<Shown>(
   description: string,
   { facts }: { facts: { shown: Schema }; types: { shown: Shown } },
   example: NoInfer<Shown>,
-): Answer {
+): ResponseFacts {
   return { description, content: { 'application/json': { schema: facts.shown, example } } };
 }

@@ -3,7 +3,7 @@ import { flag, oneOf, PAGE } from './fields';
 import { Field, listOf, shown, type ShownBy } from './field';
 import { part, view } from './view';
 import { LIST_LIMITS, type PageLimits } from './page-limits';
-import type { Answer } from './operation';
+import type { ResponseFacts } from './operation';
 
 /** The query of a list without filters. */
 export const PAGE_QUERY = query(PAGE);
@@ -44,7 +44,7 @@ export function pageAnswer<Shown, Stored>(
   items: readonly NoInfer<Shown>[],
   limits: PageLimits = LIST_LIMITS,
   orders?: readonly [string, ...string[]],
-): Answer {
+): ResponseFacts {
   const page = view(`${String(item.facts.shown['title'])}Page`, pageFields(item, orders));
   const example = lastPage(items, limits, orders?.at(-1));
   return { description, content: { 'application/json': { schema: page.facts.shown, example } } };

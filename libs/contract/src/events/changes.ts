@@ -6,7 +6,7 @@ import { changedPaths, changeKind, SNAPSHOT_HEADER_EXAMPLE, WRITER } from '../sn
 import { query, type SentOf } from '../describe/shape';
 import { LIST_LIMITS } from '../describe/page-limits';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { answer, type Answer, operations } from '../describe/operation';
+import { answer, type ResponseFacts, operations } from '../describe/operation';
 import { paths, startsAt } from '../sharing/grant';
 
 export const LAST_EVENT_ID = 'Last-Event-ID';
@@ -245,7 +245,7 @@ const { description, content } = answer(
   CHANGES_EXAMPLE,
 );
 
-const FEED: Answer = {
+const FEED: ResponseFacts = {
   description,
   content: { ...content, 'text/event-stream': { schema: { type: 'string' }, example: EVENTS_EXAMPLE } },
 };

@@ -4,7 +4,7 @@ import { part, type RecordOf, view, type ViewOf } from '../describe/view';
 import { alias, listOf, shown } from '../describe/field';
 import { body, query, type SentOf } from '../describe/shape';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { type Answer, answer, operations } from '../describe/operation';
+import { type ResponseFacts, answer, operations } from '../describe/operation';
 import { paged } from '../describe/page';
 import { PATH_PATTERN } from '../sharing/grant';
 
@@ -156,12 +156,12 @@ export const SUBSCRIPTION: RecordOf<typeof Subscription> = {
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
 
-function subscriptionAnswer(description: string, change: Partial<typeof SUBSCRIPTION> = {}): Answer {
+function subscriptionAnswer(description: string, change: Partial<typeof SUBSCRIPTION> = {}): ResponseFacts {
   const subscription = { ...SUBSCRIPTION, ...change };
   return answer(description, WrappedSubscription, WrappedSubscription.of({ subscription }));
 }
 
-function secretAnswer(description: string, secretLastRotatedAt = SUBSCRIPTION.secretLastRotatedAt): Answer {
+function secretAnswer(description: string, secretLastRotatedAt = SUBSCRIPTION.secretLastRotatedAt): ResponseFacts {
   const subscription = { ...SUBSCRIPTION, secretLastRotatedAt };
   return answer(description, SubscriptionWithSecret, SubscriptionWithSecret.of({ subscription, secret: SECRET }));
 }

@@ -4,7 +4,7 @@ import { count, hash, logWait, oneOf, positive, text } from '../describe/fields'
 import { listOf } from '../describe/field';
 import { query, type SentOf } from '../describe/shape';
 import { CHECKPOINT_EXAMPLE, logOrigin, proofHashes, treeSize } from './log';
-import { type Answer, answer, operations, reads, type Responses } from '../describe/operation';
+import { type ResponseFacts, answer, operations, reads, type Responses } from '../describe/operation';
 
 /** The keys of an entry in the map of the log. */
 export const entryKeys = listOf(text)
@@ -140,7 +140,7 @@ const SNAPSHOT_PROOF = proofOf(SNAPSHOT_PROOF_EXAMPLE, ['erased']);
 const OWNER_PROOF = proofOf(OWNER_PROOF_EXAMPLE);
 
 /** Documents both forms of a proof. */
-function proofAnswer(example: InclusionProof): Answer {
+function proofAnswer(example: InclusionProof): ResponseFacts {
   const { description, content } = answer('The proof, against a published checkpoint.', InclusionProof, example);
   const file = { schema: { type: 'string' } as const, example: proofFileOf(example) };
   return { description, content: { ...content, [TEXT]: file } };

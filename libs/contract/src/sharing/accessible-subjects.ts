@@ -48,7 +48,7 @@ export const AccessibleListQuery = query({
     .example('acme-')
     .described('The beginning of the id, compared byte for byte.'),
   granted_by_tenant_id: f.tenantId.optional().example('acme').described('Only subjects that this tenant granted.'),
-  ...f.CONTENT,
+  ...f.CONTENT_FILTERS,
 });
 export type AccessibleListQuery = SentOf<typeof AccessibleListQuery>;
 

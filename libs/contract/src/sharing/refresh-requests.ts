@@ -11,7 +11,7 @@ import { alias, listOf, refused, shown } from '../describe/field';
 import { part, type RecordOf, view, type ViewOf } from '../describe/view';
 import { body, query, type SentOf } from '../describe/shape';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { type Answer, answer, operations } from '../describe/operation';
+import { type ResponseFacts, answer, operations } from '../describe/operation';
 import { pageAnswer } from '../describe/page';
 import { SPECIFIED_LISTS } from '../describe/page-limits';
 
@@ -293,7 +293,7 @@ export const CANCELLED_REQUEST: RecordOf<typeof RefreshRequest> = {
   closedAt: new Date('2026-01-16T08:00:00Z'),
 };
 
-const one = (description: string, record = PENDING_REQUEST): Answer =>
+const one = (description: string, record = PENDING_REQUEST): ResponseFacts =>
   answer(description, WrappedRefreshRequest, WrappedRefreshRequest.of(record));
 
 const REQUEST_PAGE = pageAnswer(

@@ -1,6 +1,6 @@
 import { envelope, RULES } from '@iss/domain';
 import { Envelope, ENVELOPE_EXAMPLE, Snapshot, SNAPSHOT_EXAMPLE } from './snapshots';
-import { answer, type Answer, inLegacyTenant, operations } from '../describe/operation';
+import { answer, type ResponseFacts, inLegacyTenant, operations } from '../describe/operation';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from './snapshot-header';
 import { view, type ViewOf } from '../describe/view';
 import { count, integer, subjectId, subjectType } from '../describe/fields';
@@ -55,7 +55,7 @@ export type BatchResult = ViewOf<typeof BatchResult>;
 const { subject, ...WRITTEN_HEADER } = SNAPSHOT_HEADER_EXAMPLE;
 
 /** Documents the response to a batch. */
-const BATCH_RESULTS: Answer = {
+const BATCH_RESULTS: ResponseFacts = {
   description: 'One result per line, in the order of the lines.',
   content: {
     [NDJSON]: {

@@ -7,7 +7,7 @@ import { ChainProofQuery, ExportLinesQuery, ExportQuery, HistoryQuery, ORDERS, T
 import { anyObject, flag, oneOf, SubjectRef, text } from '../describe/fields';
 import { alias, listOf } from '../describe/field';
 import { type PageLimits, SPECIFIED_LISTS } from '../describe/page-limits';
-import { answer, type Answer, inAnyTenant, operations, reads } from '../describe/operation';
+import { answer, type ResponseFacts, inAnyTenant, operations, reads } from '../describe/operation';
 import { errorAnswer } from '../describe/errors';
 
 const { snapshot_id, snapshot_version, generated_at, envelope_hash, prev_hash, erased } = SnapshotHeader.fields;
@@ -103,7 +103,7 @@ function chainProofOf(form: 'tenant' | 'global', page: PageLimits) {
 
 const LINES = { 'application/x-ndjson': { schema: Snapshot.facts.shown, example: SNAPSHOT_EXAMPLE } };
 
-const EXPORTED: Answer = {
+const EXPORTED: ResponseFacts = {
   description:
     'Returns every snapshot. With `Accept: application/x-ndjson`, one snapshot per line without a limit; ' +
     'otherwise one document.',

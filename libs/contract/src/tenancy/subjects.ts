@@ -1,5 +1,15 @@
 import { EVIDENCE_TO_MEND, RULES, SUBJECT_TYPES } from '@iss/domain';
-import { CONTENT, oneOf, PAGE, prefix, subjectId, subjectName, subjectType, tenantId, time } from '../describe/fields';
+import {
+  CONTENT_FILTERS,
+  oneOf,
+  PAGE,
+  prefix,
+  subjectId,
+  subjectName,
+  subjectType,
+  tenantId,
+  time,
+} from '../describe/fields';
 import { view, type ViewOf } from '../describe/view';
 import { SNAPSHOT_HEADER_EXAMPLE, SnapshotHeader } from '../snapshots/snapshot-header';
 import { query, type SentOf } from '../describe/shape';
@@ -47,7 +57,7 @@ export const SubjectListQuery = query({
       'Only subjects whose latest version has values with this evidence status: `missing` or `carried`. See ' +
         '[/docs/provenance](/docs/provenance).',
     ),
-  ...CONTENT,
+  ...CONTENT_FILTERS,
 });
 export type SubjectListQuery = SentOf<typeof SubjectListQuery>;
 

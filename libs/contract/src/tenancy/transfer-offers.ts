@@ -4,7 +4,7 @@ import { part, type RecordOf, view, type ViewOf } from '../describe/view';
 import { alias } from '../describe/field';
 import { body, type SentOf } from '../describe/shape';
 import { EXAMPLE_IDS } from '../describe/example-ids';
-import { type Answer, answer, operations } from '../describe/operation';
+import { type ResponseFacts, answer, operations } from '../describe/operation';
 import { paged } from '../describe/page';
 
 const message = prose(2000).nullable().described('A message to the offered principal.');
@@ -62,7 +62,7 @@ export const PENDING_OFFER: RecordOf<typeof TransferOffer> = {
 };
 
 /** Documents a response with one offer. */
-function offerAnswer(description: string, status: TransferOffer['status']): Answer {
+function offerAnswer(description: string, status: TransferOffer['status']): ResponseFacts {
   const resolvedAt = status === 'pending' ? null : new Date('2026-01-16T08:00:00Z');
   return answer(description, WrappedOffer, WrappedOffer.of({ ...PENDING_OFFER, status, resolvedAt }));
 }

@@ -3,7 +3,7 @@ import canonicalizeOracle from 'canonicalize';
 import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../json/value';
 import { hashText, seal } from './seal';
-import { type StoredSnapshot, verificationOfDiff, verifySnapshot } from './verify';
+import { type StoredSnapshot, verificationOfDiff, verifyStoredSnapshot } from './verify';
 
 function snapshotId(version: number): string {
   return `4f2c7a1e-9a3b-4c5d-8e6f-${String(version).padStart(12, '0')}`;
@@ -28,7 +28,7 @@ function history(length: number, attributes: JsonValue = {}): StoredSnapshot[] {
 function chainOf(snapshots: StoredSnapshot[], depth?: number) {
   const [snapshot, ...parents] = snapshots;
   if (snapshot === undefined) throw new Error('A chain has a snapshot.');
-  return verifySnapshot('chain', snapshot, parents, depth);
+  return verifyStoredSnapshot('chain', snapshot, parents, depth);
 }
 
 function withChange(snapshots: StoredSnapshot[], version: number, change: Partial<StoredSnapshot>): StoredSnapshot[] {
@@ -60,7 +60,7 @@ describe('verifySnapshot, mode hash', () => {
         const [snapshot] = history(1, value);
         if (snapshot === undefined) throw new Error('unreachable');
         const { envelopeHash: stored } = snapshot;
-        expect(verifySnapshot('hash', snapshot, [])).toEqual({
+        expect(verifyStoredSnapshot('hash', snapshot, [])).toEqual({
           mode: 'hash',
           chain_supported: true,
           hash: { alg: 'sha-256', value: stored, stored, valid: true },
@@ -77,7 +77,7 @@ describe('verifySnapshot, mode hash', () => {
         const envelopeText = `{"attributes":${'['.repeat(depth)}${leaf}${']'.repeat(depth)},"snapshot_id":"${snapshotId(1)}","snapshot_version":1}`;
         const stored = { snapshotId: snapshotId(1), snapshotVersion: 1, envelopeText, prevHash: null };
         const envelopeHash = hashText(envelopeText);
-        expect(verifySnapshot('chain', { ...stored, envelopeHash }, [])).toMatchObject({
+        expect(verifyStoredSnapshot('chain', { ...stored, envelopeHash }, [])).toMatchObject({
           hash: { value: envelopeHash, valid: true },
           chain: { valid: true },
         });
@@ -93,7 +93,7 @@ describe('verifySnapshot, mode hash', () => {
       fc.property(fc.nat({ max: text.length - 1 }), fc.string({ minLength: 0, maxLength: 2 }), (at, replacement) => {
         const envelopeText = text.slice(0, at) + replacement + text.slice(at + 1);
         fc.pre(envelopeText !== text);
-        expect(verifySnapshot('hash', { ...snapshot, envelopeText }, []).hash.valid).toBe(false);
+        expect(verifyStoredSnapshot('hash', { ...snapshot, envelopeText }, []).hash.valid).toBe(false);
       }),
     );
   });
@@ -127,19 +127,19 @@ describe('verifySnapshot, mode hash', () => {
   ])('refuses %s', (_, change) => {
     const [snapshot] = history(1);
     if (snapshot === undefined) throw new Error('unreachable');
-    expect(verifySnapshot('hash', { ...snapshot, ...change(snapshot) }, []).hash.valid).toBe(false);
+    expect(verifyStoredSnapshot('hash', { ...snapshot, ...change(snapshot) }, []).hash.valid).toBe(false);
   });
 
   it('says that a text is no JSON any more', () => {
     const [snapshot] = withChange(history(1), 1, { envelopeText: '{' });
     if (snapshot === undefined) throw new Error('unreachable');
-    expect(verifySnapshot('hash', snapshot, []).hash).toMatchObject({ value: null, valid: false });
+    expect(verifyStoredSnapshot('hash', snapshot, []).hash).toMatchObject({ value: null, valid: false });
   });
 
   it('has nothing to compare an unhashed import with', () => {
     const [sealed] = history(1);
     if (sealed === undefined) throw new Error('unreachable');
-    const verification = verifySnapshot('hash', { ...sealed, envelopeHash: null }, []);
+    const verification = verifyStoredSnapshot('hash', { ...sealed, envelopeHash: null }, []);
     expect(verification).toMatchObject({
       chain_supported: false,
       hash: { value: sealed.envelopeHash, stored: null, valid: null },
@@ -156,7 +156,7 @@ describe('verifySnapshot, mode hash', () => {
       envelopeHash: hash,
       prevHash: null,
     };
-    expect(verifySnapshot('hash', snapshot, []).hash.valid).toBe(true);
+    expect(verifyStoredSnapshot('hash', snapshot, []).hash.valid).toBe(true);
   });
 });
 
@@ -244,8 +244,8 @@ describe('verificationOfDiff', () => {
   it('shows both and holds only when both do', () => {
     const [third, second, first] = history(3);
     if (first === undefined || second === undefined || third === undefined) throw new Error('unreachable');
-    const to = verifySnapshot('chain', third, [second]);
-    expect(verificationOfDiff(verifySnapshot('chain', first, []), to)).toMatchObject({
+    const to = verifyStoredSnapshot('chain', third, [second]);
+    expect(verificationOfDiff(verifyStoredSnapshot('chain', first, []), to)).toMatchObject({
       mode: 'chain',
       chain_supported: true,
       hash: {
@@ -260,7 +260,7 @@ describe('verificationOfDiff', () => {
         to: { valid: true },
       },
     });
-    const broken = verifySnapshot('chain', { ...first, envelopeText: '{}' }, []);
+    const broken = verifyStoredSnapshot('chain', { ...first, envelopeText: '{}' }, []);
     expect(verificationOfDiff(broken, to)).toMatchObject({
       hash: { from: { valid: false } },
       chain: { valid: false, to: { valid: true } },

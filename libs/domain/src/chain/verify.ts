@@ -21,7 +21,7 @@ export const VERIFY_MODES = [...CHAIN_VERIFY_MODES, 'complete'] as const;
 export type VerifyMode = (typeof VERIFY_MODES)[number];
 
 /** Contract row `verification`. `valid` is null if the mode does not check it or nothing is stored to compare with. */
-export interface Verification {
+export interface SnapshotVerification {
   mode: 'hash' | 'chain' | 'complete';
   /** False if an import did not hash the snapshot: no chain can lead through it yet. */
   chain_supported: boolean;
@@ -92,22 +92,22 @@ export interface CheckedSnapshot extends CheckedLink {
  * @param parents the preceding snapshots, newest first; used only in the mode `chain`.
  * @param depth the number of links to follow, ≥ 1. Fewer parents are a gap, unless they reach version 1.
  */
-export function verifySnapshot(
+export function verifyStoredSnapshot(
   mode: 'hash' | 'chain',
   snapshot: StoredSnapshot,
   parents: readonly StoredSnapshot[],
   depth = Math.max(1, parents.length),
-): Verification {
+): SnapshotVerification {
   return verifyChecked(mode, checkSnapshot(snapshot), mode === 'chain' ? parents.map(checkLink) : [], depth);
 }
 
-/** Does the same as {@link verifySnapshot} with snapshots that were already checked. */
+/** Does the same as {@link verifyStoredSnapshot} with snapshots that were already checked. */
 export function verifyChecked(
   mode: 'hash' | 'chain',
   snapshot: CheckedSnapshot,
   parents: readonly CheckedLink[],
   depth: number,
-): Verification {
+): SnapshotVerification {
   const chain = { prev_hash: snapshot.prevHash, valid: null, depth: 0, complete: null };
   return {
     mode,
@@ -118,7 +118,11 @@ export function verifyChecked(
 }
 
 /** Adds to the verification of a version whether it is the newest one by the map of the log. */
-export function verifyComplete(verification: Verification, version: number, newest: NewestLogged): Verification {
+export function verifyComplete(
+  verification: SnapshotVerification,
+  version: number,
+  newest: NewestLogged,
+): SnapshotVerification {
   const isNewest = version > newest.newest_version ? null : version === newest.newest_version;
   return { ...verification, mode: 'complete', complete: { is_newest: isNewest, ...newest } };
 }
@@ -191,7 +195,7 @@ export function allValid(verdicts: readonly (boolean | null)[]): boolean | null 
  * Combines the verifications of the two snapshots of a diff. `chain` is that of `to`; it is valid and complete only if
  * both chains are.
  */
-export function verificationOfDiff(from: Verification, to: Verification): DiffVerification {
+export function verificationOfDiff(from: SnapshotVerification, to: SnapshotVerification): DiffVerification {
   return {
     mode: to.mode === 'chain' ? 'chain' : 'hash',
     chain_supported: from.chain_supported && to.chain_supported,

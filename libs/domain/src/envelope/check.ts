@@ -40,7 +40,7 @@ export function rule<T>(schema: Schema, code: string, message: string, holds: (v
 }
 
 /** Applies the second check only if the first finds no problem. The schema of the second must describe both. */
-export function inTurn<T>(first: Check, second: Check<T>): Check<T> {
+export function checkThen<T>(first: Check, second: Check<T>): Check<T> {
   return { ...second, problemsOf: (value) => first.problemsOf(value) ?? second.problemsOf(value) };
 }
 
@@ -51,7 +51,7 @@ export function textThat(
   message: string,
   holds: (text: string) => boolean,
 ): Check<string> {
-  return inTurn(
+  return checkThen(
     anyText,
     rule({ ...anyText.schema, ...schema }, code, message, (value) => typeof value === 'string' && holds(value)),
   );
@@ -62,7 +62,7 @@ export function enumOf<const T extends string>(options: readonly T[]): Check<T> 
   const known: readonly unknown[] = options;
   const schema = { type: 'string', ...(options.length === 1 ? { const: options[0] } : { enum: options }) };
   const message = `must be ${options.map((option) => `"${option}"`).join(' or ')}`;
-  return inTurn(
+  return checkThen(
     anyText,
     rule(schema, 'invalid_value', message, (value) => known.includes(value)),
   );

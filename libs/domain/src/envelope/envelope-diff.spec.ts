@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 import { anyKey, jsonValues, plainKey } from '../testing/json-values';
 import {
   attributeChanges,
-  changedPaths,
+  operationPaths,
   DIFF_ROOTS,
   type DiffRoot,
   diffEnvelopes,
@@ -97,7 +97,7 @@ describe('a diff that would be too long', () => {
       });
       const [from, to] = [envelope('a'), envelope('b')];
       const operations = diffEnvelopes(from, to, ['/attributes']);
-      const attribution = attributeChanges(changedPaths(operations), from, to);
+      const attribution = attributeChanges(operationPaths(operations), from, to);
       const answer = JSON.stringify({ operations, attribution }).length;
       const [before, after] = [from, to].map((one) => JSON.stringify(one).length) as [number, number];
       expect(answer).toBeLessThan(Math.max(DIFF_BUDGET, after) + before);
@@ -118,7 +118,7 @@ test('changes are counted by kind, and a path that several operations name once'
   const operations = diffEnvelopes({ attributes: { a: 1, l: [1, 2, 3] } }, { attributes: { b: 1, a: 2, l: [3] } }, [
     '/attributes',
   ]);
-  expect(changedPaths(operations)).toEqual(['/attributes/a', '/attributes/b', '/attributes/l/0']);
+  expect(operationPaths(operations)).toEqual(['/attributes/a', '/attributes/b', '/attributes/l/0']);
   expect(summarizeChanges(operations)).toEqual({ total_ops: 4, adds: 1, removes: 2, replaces: 1, paths_changed: 3 });
   expect(summarizeChanges([])).toEqual({ total_ops: 0, adds: 0, removes: 0, replaces: 0, paths_changed: 0 });
 });

@@ -79,7 +79,7 @@ export function withinRoots(envelope: JsonValue, include: readonly DiffRoot[]): 
 }
 
 /** Returns the distinct paths of the operations, sorted by their UTF-16 code units. */
-export function changedPaths(operations: readonly DiffOperation[]): string[] {
+export function operationPaths(operations: readonly DiffOperation[]): string[] {
   return [...new Set(operations.map((operation) => operation.path))].sort();
 }
 
@@ -207,7 +207,7 @@ export function diffTexts({ from: fromText, to: toText, include, withAttribution
     opsHash: hashText(opsText),
     summary: summarizeChanges(operations),
     attributionText: withAttribution
-      ? JSON.stringify(attributeChanges(changedPaths(operations), from, to)).slice(1, -1)
+      ? JSON.stringify(attributeChanges(operationPaths(operations), from, to)).slice(1, -1)
       : null,
   };
 }

@@ -11,7 +11,7 @@ import {
   type Check,
   described,
   enumOf,
-  inTurn,
+  checkThen,
   mapOf,
   named,
   objectOf,
@@ -61,7 +61,7 @@ const pointer = textThat(
   isPointer,
 );
 const nonEmptyText = textThat({ minLength: 1 }, 'invalid_value', 'must not be empty', (value) => value !== '');
-export const snapshotVersion: Check<number> = inTurn(
+export const snapshotVersion: Check<number> = checkThen(
   rule({}, 'invalid_type', 'must be an integer', Number.isInteger),
   rule(
     { type: 'integer', minimum: 1, maximum: MAX_SNAPSHOT_VERSION },
@@ -178,7 +178,7 @@ const ATTRIBUTES =
   'The attributes of the subject. [/docs/how-to/model](/docs/how-to/model) shows how to structure them.';
 
 const NAME_PARTS = ['given_name', 'family_name', 'formatted_name'];
-const name = inTurn(
+const name = checkThen(
   anyObject,
   rule(
     {

@@ -39,7 +39,7 @@ interface Change {
 /**
  * A document that is being patched. An array or object is copied before its first change, and later changed in place.
  */
-export class Draft {
+export class PatchedDocument {
   private readonly owned = new Set<JsonValue>();
   /** Arrays and objects that an operation put in their place. */
   private readonly placed = new Set<JsonValue>();

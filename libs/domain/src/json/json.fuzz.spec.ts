@@ -1,7 +1,7 @@
 import canonicalizeOracle from 'canonicalize';
 import * as fc from 'fast-check';
 import { hashText } from '../chain/seal';
-import { verifySnapshot } from '../chain/verify';
+import { verifyStoredSnapshot } from '../chain/verify';
 import { DomainError, type ErrorDetail } from '../errors';
 import { DIFF_BUDGET, DIFF_OPERATION_COST, MAX_POINTER_SHOWN, MAX_RECURSION } from '../limits';
 import { countValues, Counted } from '../testing/counted';
@@ -70,7 +70,7 @@ fuzz('canonical form and verification', [hostileJson, fc.nat(3000), fc.boolean()
   const deep = `${'[{"a":'.repeat(depth)}[${isEscaped ? '"\\n",' : ''}${text}]${'}]'.repeat(depth)}`;
   const envelopeText = `{"attributes":${deep},"snapshot_id":"id","snapshot_version":1}`;
   const snapshot = { snapshotId: 'id', snapshotVersion: 1, envelopeText, prevHash: null };
-  const verified = verifySnapshot('hash', { ...snapshot, envelopeHash: hashText(envelopeText) }, []);
+  const verified = verifyStoredSnapshot('hash', { ...snapshot, envelopeHash: hashText(envelopeText) }, []);
   expect(verified.hash.valid).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../errors';
 import { DEFAULT_PATCH_LIMITS, MAX_PROBLEMS, type PatchLimits } from '../limits';
-import { Draft, PatchFault, type PatchOperation } from './draft';
+import { PatchedDocument, PatchFault, type PatchOperation } from './draft';
 import { getMember, isPointer, parsePointer, shortPointer } from './pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from './value';
 
@@ -120,8 +120,8 @@ function patched(
   operations: readonly PatchOperation[],
   at: string,
   limits: Partial<PatchLimits>,
-): Draft {
-  const draft = new Draft(document, { ...DEFAULT_PATCH_LIMITS, ...limits });
+): PatchedDocument {
+  const draft = new PatchedDocument(document, { ...DEFAULT_PATCH_LIMITS, ...limits });
   operations.forEach((operation, index) => {
     try {
       draft.apply(operation, index);

@@ -1,7 +1,7 @@
 import { parseStoredJson } from '../json/parse';
 import { getAt, parsePointer } from '../json/pointer';
 import type { JsonObject, JsonValue } from '../json/value';
-import { Attribution, type Cover, type Place } from './attribution';
+import { Attribution, type Cover, type AttributedPlace } from './attribution';
 import { attributesOf, canonicalKeys, childOf, isBranch, Leaves } from './leaves';
 import { decodeOrigins, type LeafOrigin } from './origins';
 import { evidenceStatus } from './trace';
@@ -70,7 +70,7 @@ class Changes {
   }
 
   /** Reads only the requested leaves, each once. */
-  private visit(value: JsonValue, place: Place, node: Node | undefined, isBelow: boolean): Newest {
+  private visit(value: JsonValue, place: AttributedPlace, node: Node | undefined, isBelow: boolean): Newest {
     if (!isBelow && node === undefined) {
       this.at += this.leaves.count(value);
       return NOTHING;
@@ -81,7 +81,12 @@ class Changes {
     return newest;
   }
 
-  private below(value: JsonObject | JsonValue[], place: Place, node: Node | undefined, isBelow: boolean): Newest {
+  private below(
+    value: JsonObject | JsonValue[],
+    place: AttributedPlace,
+    node: Node | undefined,
+    isBelow: boolean,
+  ): Newest {
     const newest = { ...NOTHING };
     for (const key of Array.isArray(value) ? value.keys() : canonicalKeys(value)) {
       const child = node?.children.get(String(key));

@@ -59,8 +59,8 @@ interface Node {
 }
 
 /** A place of an envelope. Its cover is the references at the place itself or at the nearest ancestor that has some. */
-export class Place {
-  private plain: Place | undefined;
+export class AttributedPlace {
+  private plain: AttributedPlace | undefined;
 
   constructor(
     readonly cover: Cover | null,
@@ -72,27 +72,27 @@ export class Place {
     return this.node?.children === undefined;
   }
 
-  step(token: string | number): Place {
+  step(token: string | number): AttributedPlace {
     if (this.isUniform) return this;
     const child = this.node?.children?.get(String(token));
-    return child === undefined ? this.withoutOwn() : new Place(child.cover ?? this.cover, child);
+    return child === undefined ? this.withoutOwn() : new AttributedPlace(child.cover ?? this.cover, child);
   }
 
   /** Returns a place with the same cover and no references of its own or below it. */
-  withoutOwn(): Place {
+  withoutOwn(): AttributedPlace {
     if (this.isUniform) return this;
-    return (this.plain ??= new Place(this.cover, undefined));
+    return (this.plain ??= new AttributedPlace(this.cover, undefined));
   }
 
   /** Returns the place at these tokens below this one. */
-  at(tokens: readonly (string | number)[]): Place {
-    return tokens.reduce<Place>((place, token) => place.step(token), this);
+  at(tokens: readonly (string | number)[]): AttributedPlace {
+    return tokens.reduce<AttributedPlace>((place, token) => place.step(token), this);
   }
 }
 
 /** The evidence of each place in an envelope. Reads its `attribute_paths` and `evidence` once. */
 export class Attribution {
-  readonly root: Place;
+  readonly root: AttributedPlace;
   /** One for each path in `attribute_paths`, in the same order. */
   readonly covers: readonly Cover[];
   readonly items: ReadonlyMap<string, JsonObject>;
@@ -110,7 +110,7 @@ export class Attribution {
       covers.push(node.cover);
     }
     this.covers = covers;
-    this.root = new Place(root.cover, root);
+    this.root = new AttributedPlace(root.cover, root);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Classes } from '../json/classes';
-import { type Cover, isSameCover, type Place } from './attribution';
+import { type Cover, isSameCover, type AttributedPlace } from './attribution';
 
 /** The covers of a value. */
 export interface Covers {
@@ -15,9 +15,9 @@ export interface Covers {
  * now.
  */
 export interface Places {
-  from: Place;
-  there: Place;
-  to: Place;
+  from: AttributedPlace;
+  there: AttributedPlace;
+  to: AttributedPlace;
 }
 
 /** Moves to the child with this token in all places. */

@@ -5,7 +5,7 @@ import { formatPointer, getMember } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
 
 /** A change of the attributes. Places are JSON Pointers into the later envelope. */
-export interface Change {
+export interface AttributeChange {
   /** A new or changed value, or an object or array that lost a value. */
   place: string;
   /** The remaining children of an object or array. */
@@ -20,7 +20,7 @@ export interface Followed {
   paths: JsonObject;
   /** The base's references for each value, at the value's place in the draft. */
   kept: JsonObject;
-  changes: Change[];
+  changes: AttributeChange[];
 }
 
 /**
@@ -33,7 +33,7 @@ export function followAttribution(base: JsonObject, draft: JsonObject, classes: 
   const paths = { ...pathsOf(draft) };
   if (jsonEquals(from, to)) return { draft, paths, kept: before, changes: [] };
   const kept: JsonObject = {};
-  const changes: Change[] = [];
+  const changes: AttributeChange[] = [];
 
   const visit = (from: JsonValue | undefined, to: JsonValue, at: string, place: string, level: number): void => {
     const own = from === undefined ? undefined : before[at];

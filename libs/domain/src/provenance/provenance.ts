@@ -3,7 +3,7 @@ import { canonicalize } from '../json/canonicalize';
 import { parseStoredJson } from '../json/parse';
 import { arrayIndex, formatPointer, getMember, parsePointer } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
-import { Attribution, type Cover, type Place } from './attribution';
+import { Attribution, type Cover, type AttributedPlace } from './attribution';
 import { attributesOf, canonicalKeys, childOf, isBranch, Leaves } from './leaves';
 import { decodeOrigins, encodeOrigins, type LeafOrigin } from './origins';
 import { authorOf, type EvidenceStatus, evidenceStatus } from './trace';
@@ -120,7 +120,7 @@ class Lister {
   }
 
   /** Walks to the requested subtree and counts the leaves before it. */
-  private descend(value: JsonValue, [token, ...rest]: readonly string[], place: Place): void {
+  private descend(value: JsonValue, [token, ...rest]: readonly string[], place: AttributedPlace): void {
     if (token === undefined) {
       this.walk(value, place);
       return;
@@ -142,7 +142,7 @@ class Lister {
     this.descend(value[token]!, rest, place.step(token));
   }
 
-  private walk(value: JsonValue, place: Place): Walk {
+  private walk(value: JsonValue, place: AttributedPlace): Walk {
     if (!isBranch(value)) return this.leaf(value, place.cover);
     const count = this.leaves.count(value);
     if (this.at + count <= this.request.from) {

@@ -3,7 +3,7 @@ import { align } from '../json/align';
 import { parseStoredJson } from '../json/parse';
 import { getAt } from '../json/pointer';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value';
-import { Attribution, type Cover, isSameCover, type Place } from './attribution';
+import { Attribution, type Cover, isSameCover, type AttributedPlace } from './attribution';
 import { changesBetween } from './changed-paths';
 import { type Covers, coversOf, isOlder, type Places, stepTo } from './covers';
 import { attributesOf, canonicalKeys, isBranch, Leaves } from './leaves';
@@ -86,7 +86,7 @@ export function isEvidenceMissing(envelope: JsonValue): boolean {
   return isBranch(attributes) && coversMissing(attributes, attribution.root.step('attributes'));
 }
 
-function coversMissing(value: JsonValue, place: Place): boolean {
+function coversMissing(value: JsonValue, place: AttributedPlace): boolean {
   if (place.isUniform || !isBranch(value)) return place.cover?.isMissing === true;
   if (Array.isArray(value)) return value.some((element, index) => coversMissing(element, place.step(index)));
   return Object.keys(value).some((key) => coversMissing(value[key]!, place.step(key)));

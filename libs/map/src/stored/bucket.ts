@@ -65,7 +65,7 @@ export function findInBucket(content: Uint8Array, prefix: Uint8Array, logIndex: 
 }
 
 /** Returns the leaves of the map for the keys of a bucket. */
-export function leavesOf(keys: readonly StoredKey[]): MapLeaf[] {
+export function mapLeavesOf(keys: readonly StoredKey[]): MapLeaf[] {
   return keys.map(({ key, logIndexes }) => ({ key, value: valueOf(logIndexes) }));
 }
 

@@ -2,8 +2,8 @@ import { MapError } from '../errors';
 import { bitOf, compareKeys, emptyMapRoot, requireKey } from '../tree/hashes';
 import { requireIndexes } from '../tree/indexes';
 import { hashOfSorted } from '../tree/sorted';
-import { formatBucket, leavesOf, MAX_BUCKET_KEYS, parseBucket, type StoredKey } from './bucket';
-import { distinctPaths, nameOf, pathOf, type RowReader, type StoredRow } from './rows';
+import { formatBucket, mapLeavesOf, MAX_BUCKET_KEYS, parseBucket, type StoredKey } from './bucket';
+import { distinctPaths, rowName, regionPath, type RowReader, type MapTableRow } from './rows';
 import { EMPTY_REGION, formatTile, hashOfRegion, parseTile, type Region, TILE_BITS } from './tile';
 
 /** A key and the log index of an entry that carries it. */
@@ -15,8 +15,8 @@ export interface NewKey {
 /** The rows to write so that the stored map contains the new keys. A split bucket's row is deleted. */
 export interface MapChange {
   readonly root: Uint8Array;
-  readonly tiles: readonly StoredRow[];
-  readonly buckets: readonly StoredRow[];
+  readonly tiles: readonly MapTableRow[];
+  readonly buckets: readonly MapTableRow[];
   readonly deletedBuckets: readonly Uint8Array[];
   /** The number of keys that the map did not contain. */
   readonly added: number;
@@ -45,26 +45,26 @@ async function load(keys: readonly StoredKey[], reader: RowReader): Promise<Load
   let waiting: readonly StoredKey[] = keys;
   for (let bit = 0; waiting.length > 0 || bit === 0; bit += TILE_BITS) {
     const rows = await reader.tiles(
-      distinctPaths(bit === 0 ? [pathOf(new Uint8Array(0), 0)] : waiting.map(({ key }) => pathOf(key, bit))),
+      distinctPaths(bit === 0 ? [regionPath(new Uint8Array(0), 0)] : waiting.map(({ key }) => regionPath(key, bit))),
     );
-    for (const { path, content } of rows) loaded.tiles.set(nameOf(path), parseTile(content));
+    for (const { path, content } of rows) loaded.tiles.set(rowName(path), parseTile(content));
     waiting = waiting.filter(({ key }) => {
       const { region, depth } = regionOf(tileAt(loaded, key, bit), key, bit);
       if (region.kind === 'tile') return true;
-      const path = pathOf(key, depth);
-      bucketPaths.set(nameOf(path), path);
+      const path = regionPath(key, depth);
+      bucketPaths.set(rowName(path), path);
       return false;
     });
   }
   for (const { path, content } of await reader.buckets([...bucketPaths.values()])) {
-    loaded.buckets.set(nameOf(path), parseBucket(content));
+    loaded.buckets.set(rowName(path), parseBucket(content));
   }
   return loaded;
 }
 
 /** Returns a tile that the loader has read. Only the top tile may be missing. */
 function tileAt({ tiles }: Loaded, key: Uint8Array, bit: number): Region {
-  const tile = tiles.get(nameOf(pathOf(key, bit)));
+  const tile = tiles.get(rowName(regionPath(key, bit)));
   if (tile === undefined && bit > 0) throw new MapError('malformed', `The map lacks its tile at bit ${bit} of a key.`);
   return tile ?? EMPTY_REGION;
 }
@@ -79,8 +79,8 @@ function regionOf(tile: Region, key: Uint8Array, bit: number): { region: Region;
 
 /** Changes loaded rows and collects those that must be written. */
 class Insertion {
-  private readonly tiles: StoredRow[] = [];
-  private readonly buckets: StoredRow[] = [];
+  private readonly tiles: MapTableRow[] = [];
+  private readonly buckets: MapTableRow[] = [];
   private readonly deleted: Uint8Array[] = [];
   private added = 0;
 
@@ -105,7 +105,7 @@ class Insertion {
   }
 
   private writeTile(region: Region, key: Uint8Array, bit: number): Uint8Array | null {
-    this.tiles.push({ path: pathOf(key, bit), content: formatTile(region) });
+    this.tiles.push({ path: regionPath(key, bit), content: formatTile(region) });
     return hashOfRegion(region, bit);
   }
 
@@ -122,8 +122,8 @@ class Insertion {
     }
     if (region.kind === 'tile') return { kind: 'tile', hash: required(this.insertInTile(keys, bit)) };
 
-    const path = pathOf(firstKey(keys), bit);
-    const before = this.loaded.buckets.get(nameOf(path)) ?? [];
+    const path = regionPath(firstKey(keys), bit);
+    const before = this.loaded.buckets.get(rowName(path)) ?? [];
     if ((before.length === 0) !== (region.hash === null)) {
       throw new MapError('malformed', `The map lacks its bucket at bit ${bit} of a key.`);
     }
@@ -138,8 +138,8 @@ class Insertion {
     const [first] = keys;
     if (first === undefined) return EMPTY_REGION;
     if (keys.length <= MAX_BUCKET_KEYS) {
-      this.buckets.push({ path: pathOf(first.key, bit), content: formatBucket(keys) });
-      return { kind: 'bucket', hash: hashOfSorted(leavesOf(keys)) };
+      this.buckets.push({ path: regionPath(first.key, bit), content: formatBucket(keys) });
+      return { kind: 'bucket', hash: hashOfSorted(mapLeavesOf(keys)) };
     }
     if (bit === end) {
       const region = this.writeRegion(keys, bit, end + TILE_BITS);
@@ -154,7 +154,7 @@ class Insertion {
 function sort(added: readonly NewKey[]): StoredKey[] {
   const byName = new Map<string, StoredKey>();
   for (const { key, logIndex } of added) {
-    const name = nameOf(requireKey(key));
+    const name = rowName(requireKey(key));
     const logIndexes = joined(byName.get(name)?.logIndexes ?? [], [logIndex]);
     byName.set(name, { key, logIndexes });
   }

@@ -2,8 +2,8 @@ import { MapError } from '../errors';
 import { bitOf, emptyMapRoot, compareKeys } from '../tree/hashes';
 import { type MapPath, type PathLevel } from '../tree/path';
 import { pathInSorted } from '../tree/sorted';
-import { findInBucket, leavesOf, parseBucket } from './bucket';
-import { distinctPaths, nameOf, pathOf, type RowReader, type StoredRow } from './rows';
+import { findInBucket, mapLeavesOf, parseBucket } from './bucket';
+import { distinctPaths, rowName, regionPath, type RowReader, type MapTableRow } from './rows';
 import { EMPTY_REGION, hashOfRegion, isEmptyRegion, parseTile, type Region, TILE_BITS } from './tile';
 
 /** The path of a key in the stored map. An absent key has no log indexes, and its path ends at another leaf. */
@@ -35,10 +35,10 @@ export async function readPaths(keys: readonly Uint8Array[], reader: RowReader):
   const places = await findPlaces(keys, reader);
   const buckets = byName(await reader.buckets(distinctPaths(places.map(({ bucket }) => bucket))));
   return places.map(({ bucket, levels }, at) => {
-    const stored = parseBucket(buckets.get(nameOf(bucket)) ?? new Uint8Array(0));
+    const stored = parseBucket(buckets.get(rowName(bucket)) ?? new Uint8Array(0));
     if (stored.length === 0 && levels.length > 0) throw new MapError('malformed', 'The map lacks a bucket.');
     const key = keys[at] ?? new Uint8Array(0);
-    const within = pathInSorted(leavesOf(stored), key);
+    const within = pathInSorted(mapLeavesOf(stored), key);
     return {
       leaf: within.leaf,
       levels: [...within.levels, ...levels.toReversed()],
@@ -70,14 +70,14 @@ export async function findKeys(
   );
   const buckets = byName(await reader.buckets(distinctPaths(places.map(({ bucket }) => bucket))));
   return wanted.map(({ prefix, logIndex }, at) => {
-    const content = buckets.get(nameOf(places[at]?.bucket ?? new Uint8Array(0)));
+    const content = buckets.get(rowName(places[at]?.bucket ?? new Uint8Array(0)));
     return findInBucket(content ?? new Uint8Array(0), prefix, logIndex);
   });
 }
 
 /** Reads the root of the stored map: one row. */
-export async function readRoot(reader: RowReader): Promise<Uint8Array> {
-  const [top] = await reader.tiles([pathOf(new Uint8Array(0), 0)]);
+export async function readMapRoot(reader: RowReader): Promise<Uint8Array> {
+  const [top] = await reader.tiles([regionPath(new Uint8Array(0), 0)]);
   return (top === undefined ? null : hashOfRegion(parseTile(top.content), 0)) ?? emptyMapRoot();
 }
 
@@ -85,10 +85,10 @@ export async function readRoot(reader: RowReader): Promise<Uint8Array> {
 async function findPlaces(keys: readonly Uint8Array[], reader: RowReader, withLevels = true): Promise<Place[]> {
   const ways: Way[] = keys.map((key) => ({ key, prefix: key.slice(), levels: [], bucket: undefined }));
   for (let bit = 0, open = ways; open.length > 0; bit += TILE_BITS) {
-    const rows = await reader.tiles(distinctPaths(open.map(({ prefix }) => pathOf(prefix, bit))));
-    const tiles = new Map(rows.map(({ path, content }) => [nameOf(path), parseTile(content)]));
+    const rows = await reader.tiles(distinctPaths(open.map(({ prefix }) => regionPath(prefix, bit))));
+    const tiles = new Map(rows.map(({ path, content }) => [rowName(path), parseTile(content)]));
     for (const way of open) {
-      const tile = tiles.get(nameOf(pathOf(way.prefix, bit)));
+      const tile = tiles.get(rowName(regionPath(way.prefix, bit)));
       if (tile === undefined && bit > 0) throw new MapError('malformed', 'The map lacks a tile.');
       follow(way, tile ?? EMPTY_REGION, bit, withLevels);
     }
@@ -110,7 +110,7 @@ function follow(way: Way, tile: Region, from: number, withLevels: boolean): void
     else if (sibling !== null) way.levels.push({ bit, sibling });
     region = isEmpty ? far : near;
   }
-  if (region.kind === 'bucket') way.bucket = pathOf(way.prefix, bit);
+  if (region.kind === 'bucket') way.bucket = regionPath(way.prefix, bit);
 }
 
 function padded(prefix: Uint8Array): Uint8Array {
@@ -119,6 +119,6 @@ function padded(prefix: Uint8Array): Uint8Array {
   return key;
 }
 
-function byName(rows: readonly StoredRow[]): Map<string, Uint8Array> {
-  return new Map(rows.map(({ path, content }) => [nameOf(path), content]));
+function byName(rows: readonly MapTableRow[]): Map<string, Uint8Array> {
+  return new Map(rows.map(({ path, content }) => [rowName(path), content]));
 }

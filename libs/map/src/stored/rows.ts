@@ -1,17 +1,17 @@
 /** A row of the table of tiles or of buckets. `path` is its primary key. */
-export interface StoredRow {
+export interface MapTableRow {
   readonly path: Uint8Array;
   readonly content: Uint8Array;
 }
 
 /** Reads rows by primary key. Missing rows are left out; the order is free. */
 export interface RowReader {
-  tiles(paths: readonly Uint8Array[]): Promise<readonly StoredRow[]>;
-  buckets(paths: readonly Uint8Array[]): Promise<readonly StoredRow[]>;
+  tiles(paths: readonly Uint8Array[]): Promise<readonly MapTableRow[]>;
+  buckets(paths: readonly Uint8Array[]): Promise<readonly MapTableRow[]>;
 }
 
 /** Returns the path of a region: its length in bits, then the bits that its keys share, padded with zeros. */
-export function pathOf(key: Uint8Array, bits: number): Uint8Array {
+export function regionPath(key: Uint8Array, bits: number): Uint8Array {
   const path = new Uint8Array(1 + Math.ceil(bits / 8));
   path[0] = bits;
   path.set(key.subarray(0, path.length - 1), 1);
@@ -21,7 +21,7 @@ export function pathOf(key: Uint8Array, bits: number): Uint8Array {
 }
 
 /** Returns a path as the name of a row in memory. */
-export function nameOf(path: Uint8Array): string {
+export function rowName(path: Uint8Array): string {
   let name = '';
   for (let at = 0; at < path.length; at++) name += String.fromCharCode(path[at] ?? 0);
   return name;
@@ -29,5 +29,5 @@ export function nameOf(path: Uint8Array): string {
 
 /** Returns each path once. */
 export function distinctPaths(paths: readonly Uint8Array[]): Uint8Array[] {
-  return [...new Map(paths.map((path) => [nameOf(path), path])).values()];
+  return [...new Map(paths.map((path) => [rowName(path), path])).values()];
 }

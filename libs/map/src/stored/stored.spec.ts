@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { findKeys, insertKeys, readPath, readPaths, readRoot, rootOfSorted, valueOf, verifyPath } from '../index';
+import { findKeys, insertKeys, readPath, readPaths, readMapRoot, rootOfSorted, valueOf, verifyPath } from '../index';
 import { MemoryRows } from '../testing/memory-rows';
 import { type NaiveKey, naiveRoot } from '../testing/naive-map';
 import { refusal } from '../testing/refusal';
-import { formatBucket, leavesOf, parseBucket } from './bucket';
+import { formatBucket, mapLeavesOf, parseBucket } from './bucket';
 import { formatTile, parseTile } from './tile';
 
 const keyOf = (name: number | string): Buffer => createHash('sha256').update(String(name)).digest();
@@ -45,7 +45,7 @@ describe('the stored map', () => {
           count += size;
         }
         expect(Buffer.from(root)).toEqual(naiveRoot(naive(count, key)));
-        expect(Buffer.from(await readRoot(rows))).toEqual(naiveRoot(naive(count, key)));
+        expect(Buffer.from(await readMapRoot(rows))).toEqual(naiveRoot(naive(count, key)));
         const asked = [...naive(count, key).slice(-5), ...naive(3, (name: number) => key(1_000_000 + name))];
         const paths = await readPaths(
           asked.map((one) => one.key),
@@ -69,7 +69,7 @@ describe('the stored map', () => {
     expect(again.added).toBe(0);
     rows.apply(await insertKeys([{ key: keyOf(7), logIndex: 99 }], rows));
     const expected = naive(60).map((one, at) => (at === 7 ? { ...one, logIndexes: [7, 99] } : one));
-    expect(Buffer.from(await readRoot(rows))).toEqual(naiveRoot(expected));
+    expect(Buffer.from(await readMapRoot(rows))).toEqual(naiveRoot(expected));
     expect((await readPath(keyOf(7), rows)).logIndexes).toEqual([7, 99]);
   });
 
@@ -139,7 +139,7 @@ describe('a path', () => {
   const sorted = naive(100)
     .map(({ key, logIndexes }) => ({ key, logIndexes }))
     .sort((one, other) => Buffer.compare(one.key, other.key));
-  const root = rootOfSorted(leavesOf(sorted));
+  const root = rootOfSorted(mapLeavesOf(sorted));
 
   it('is refused with anything changed', async () => {
     const rows = new MemoryRows();
@@ -164,6 +164,6 @@ describe('a path', () => {
   });
 
   it('exists only for keys that ascend', () => {
-    expect(refusal(() => rootOfSorted(leavesOf(sorted.toReversed())))).toBe('malformed');
+    expect(refusal(() => rootOfSorted(mapLeavesOf(sorted.toReversed())))).toBe('malformed');
   });
 });

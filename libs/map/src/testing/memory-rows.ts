@@ -1,19 +1,19 @@
-import type { MapChange, RowReader, StoredRow } from '../index';
+import type { MapChange, RowReader, MapTableRow } from '../index';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /** Stores rows as two tables do, and counts what is read. */
 export class MemoryRows implements RowReader {
-  readonly tileRows = new Map<string, StoredRow>();
-  readonly bucketRows = new Map<string, StoredRow>();
+  readonly tileRows = new Map<string, MapTableRow>();
+  readonly bucketRows = new Map<string, MapTableRow>();
   rowsRead = 0;
   calls = 0;
 
-  tiles(paths: readonly Uint8Array[]): Promise<StoredRow[]> {
+  tiles(paths: readonly Uint8Array[]): Promise<MapTableRow[]> {
     return this.read(this.tileRows, paths);
   }
 
-  buckets(paths: readonly Uint8Array[]): Promise<StoredRow[]> {
+  buckets(paths: readonly Uint8Array[]): Promise<MapTableRow[]> {
     return this.read(this.bucketRows, paths);
   }
 
@@ -31,7 +31,7 @@ export class MemoryRows implements RowReader {
     );
   }
 
-  private read(rows: ReadonlyMap<string, StoredRow>, paths: readonly Uint8Array[]): Promise<StoredRow[]> {
+  private read(rows: ReadonlyMap<string, MapTableRow>, paths: readonly Uint8Array[]): Promise<MapTableRow[]> {
     this.calls++;
     this.rowsRead += paths.length;
     return Promise.resolve(paths.flatMap((path) => rows.get(hex(path)) ?? []));

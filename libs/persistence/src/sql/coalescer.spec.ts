@@ -1,10 +1,10 @@
 import { DomainError } from '@iss/domain';
 import { waitFor } from '../../../../tools/testing/wait-for';
-import { Coalescer, LARGE_INPUT, type Outcome, SHARED_INPUT, type Shared } from './coalescer';
+import { Coalescer, LARGE_INPUT, type RowOutcome, SHARED_INPUT, type Shared } from './coalescer';
 import { StatementGivenUp } from './db-errors';
 import { LoneStatements } from './lone-statements';
 
-type Settle = () => readonly Outcome<string>[];
+type Settle = () => readonly RowOutcome<string>[];
 
 /** Creates a coalescer whose statements the test answers. */
 function byHand(settings: Partial<Shared<string, string>> = {}, maxLone = 2) {

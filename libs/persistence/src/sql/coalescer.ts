@@ -5,7 +5,7 @@ import type { LoneStatements } from './lone-statements';
 import { type Queued, Turns } from './turns';
 
 /** The result of one row of a shared statement. `tooLarge`: the row must run again alone. */
-export type Outcome<Output> = { value: Output } | { error: unknown } | 'tooLarge';
+export type RowOutcome<Output> = { value: Output } | { error: unknown } | 'tooLarge';
 
 /** The shared statement of concurrent requests, and its limits. */
 export interface Shared<Input, Output> {
@@ -14,7 +14,7 @@ export interface Shared<Input, Output> {
    * the database is unreachable and nobody can know. `isAlone`: the statement has this row only, and its outcome is never
    * `tooLarge`.
    */
-  run: (inputs: readonly Input[], isAlone: boolean) => Promise<readonly Outcome<Output>[]>;
+  run: (inputs: readonly Input[], isAlone: boolean) => Promise<readonly RowOutcome<Output>[]>;
   maxRows: number;
   maxRunning: number;
   lone: LoneStatements;
@@ -174,7 +174,7 @@ export class Coalescer<Input, Output> {
   }
 
   /** Runs one statement, and traces it for all requests whose rows it has. */
-  private run(rows: readonly Waiting<Input, Output>[], isAlone: boolean): Promise<readonly Outcome<Output>[]> {
+  private run(rows: readonly Waiting<Input, Output>[], isAlone: boolean): Promise<readonly RowOutcome<Output>[]> {
     const inputs = rows.map((row) => row.input);
     const { tracer } = telemetry;
     return tracer === null
@@ -209,7 +209,7 @@ function mayBeTriedAlone(error: unknown, rows: number): boolean {
 
 function settle<Output>(
   row: { resolve: (output: Output) => void; reject: (error: unknown) => void },
-  outcome: Outcome<Output> | undefined,
+  outcome: RowOutcome<Output> | undefined,
 ): void {
   if (outcome === undefined) row.reject(new Error('a shared statement returned fewer rows than it received'));
   else if (outcome === 'tooLarge') row.reject(new Error('a row that runs alone was too large'));

@@ -6,7 +6,7 @@ export type InputColumns = Readonly<Record<string, ElementType>>;
 /** The columns of an actor, for {@link inputRow} and {@link inputRows}. */
 export const ACTOR = { tenant_id: 'text', principal_id: 'text' } as const satisfies InputColumns;
 /** The columns of a subject. */
-export const SUBJECT = { subject_type: 'text', subject_id: 'text' } as const satisfies InputColumns;
+export const SUBJECT_COLUMNS = { subject_type: 'text', subject_id: 'text' } as const satisfies InputColumns;
 
 /** Returns the `FROM` item `i` with one row. Each column takes the parameter of its name. */
 export function inputRow(columns: InputColumns): string {

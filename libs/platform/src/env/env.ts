@@ -5,7 +5,7 @@ import { gatewayRules, isDeployed, sharedRules, workerRules } from './rules';
 import { CAPS, CONNECTION_LIMITS, LIMITS, RATES, WORK_LIMITS } from './limits';
 import { SecretBox } from '../secret-box';
 import type { TelemetrySettings } from '../telemetry';
-import { readVariables, valuesOf } from './variables';
+import { readVariables, boundValues } from './variables';
 
 export { EnvError } from './variables';
 
@@ -37,14 +37,14 @@ export function operatorEnv(source: NodeJS.ProcessEnv = process.env) {
     queueUrl: env.QUEUE_URL,
     archive: toArchive(env),
     /** The default limits, as far as this process has the gateway's variables. */
-    limits: { ...valuesOf(CAPS, env), requests_per_minute },
+    limits: { ...boundValues(CAPS, env), requests_per_minute },
   };
 }
 
 /** Reads the gateway's environment (contract, "Environment" and "Numbers"). @throws EnvError */
 export function gatewayEnv(source: NodeJS.ProcessEnv = process.env) {
   const env = readVariables(GatewayVariables, gatewayRules, source);
-  const limits = valuesOf(LIMITS, env);
+  const limits = boundValues(LIMITS, env);
   const projectId = env.OIDC_PROJECT_ID ?? 'local';
   return {
     ...toShared(env),
@@ -55,9 +55,9 @@ export function gatewayEnv(source: NodeJS.ProcessEnv = process.env) {
     /** Replicas of the database, for reads that may be stale. */
     databaseReplicaUrl: env.DATABASE_REPLICA_URL,
     limits,
-    connections: valuesOf(CONNECTION_LIMITS, env),
-    caps: valuesOf(CAPS, env),
-    work: valuesOf(WORK_LIMITS, env),
+    connections: boundValues(CONNECTION_LIMITS, env),
+    caps: boundValues(CAPS, env),
+    work: boundValues(WORK_LIMITS, env),
     /** Origins whose browser scripts may read responses. If empty, scripts of other origins may not. */
     corsOrigins: env.CORS_ORIGINS,
     auth: {

@@ -156,7 +156,7 @@ export function withBounds<B extends object, const T extends Bounds>(
 }
 
 /** Returns the numbers of a table by its own names. */
-export function valuesOf<const T extends Bounds>(
+export function boundValues<const T extends Bounds>(
   bounds: T,
   env: Record<VariableOf<T>, number>,
 ): Record<keyof T, number> {

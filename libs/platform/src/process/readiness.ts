@@ -1,7 +1,7 @@
 import { TookTooLong, within } from '../within';
 
 /** The state of one dependency. `degraded`: the process works without it, but later or slower. */
-export interface Check {
+export interface DependencyCheck {
   status: 'ok' | 'degraded' | 'failed';
   /** Describes the problem and, if possible, how to fix it. */
   detail?: string;
@@ -12,10 +12,10 @@ export interface Check {
 /** The response of `/v1/ops/readiness`: whether the process should get work, and each dependency by name. */
 export interface Readiness<Name extends string> {
   status: 'ready' | 'not_ready';
-  checks: Record<Name, Check>;
+  checks: Record<Name, DependencyCheck>;
 }
 
-const OK: Check = { status: 'ok' };
+const OK: DependencyCheck = { status: 'ok' };
 /** The age from which events and deliveries count as late. */
 const LATE_MS = 60_000;
 /** A dependency that does not respond within this time counts as unreachable. */
@@ -67,7 +67,10 @@ export class Unfit extends Error {
 }
 
 /** Returns `ok` if the probe resolves, and otherwise `onFailure`, with the message of an {@link Unfit}. */
-export async function reachable(probe: () => Promise<unknown>, onFailure: 'degraded' | 'failed'): Promise<Check> {
+export async function reachable(
+  probe: () => Promise<unknown>,
+  onFailure: 'degraded' | 'failed',
+): Promise<DependencyCheck> {
   try {
     await within(ANSWER_MS, probe());
     return OK;
@@ -87,7 +90,7 @@ export interface CheckedDatabase {
   server: () => Promise<{ most: number }>;
 }
 
-const UNKNOWN: Check = { status: 'degraded', detail: 'unknown while the database does not answer' };
+const UNKNOWN: DependencyCheck = { status: 'degraded', detail: 'unknown while the database does not answer' };
 
 /**
  * Checks the database and its contents. If it is unreachable, only `database` fails, and the other checks are unknown.
@@ -97,7 +100,9 @@ const UNKNOWN: Check = { status: 'degraded', detail: 'unknown while the database
 export async function databaseChecks(
   database: CheckedDatabase,
   connections: number | undefined,
-): Promise<Record<'database' | 'migrations' | 'schema' | 'clock', Check> & { connections?: Check }> {
+): Promise<
+  Record<'database' | 'migrations' | 'schema' | 'clock', DependencyCheck> & { connections?: DependencyCheck }
+> {
   const [answer, migrations, schema, clock, affordable] = await Promise.all([
     reachable(() => database.ping(), 'failed'),
     migrated(() => database.missingMigrations()),
@@ -116,7 +121,7 @@ export async function databaseChecks(
 }
 
 /** Returns `degraded` if the server allows fewer connections than needed. */
-async function enough(server: () => Promise<{ most: number }>, needed: number): Promise<Check> {
+async function enough(server: () => Promise<{ most: number }>, needed: number): Promise<DependencyCheck> {
   try {
     const { most } = await within(ANSWER_MS, server());
     if (needed <= most) return OK;
@@ -130,7 +135,7 @@ async function enough(server: () => Promise<{ most: number }>, needed: number): 
 }
 
 /** Returns `failed` if the database lacks migrations of this build. */
-async function migrated(missing: () => Promise<readonly string[]>): Promise<Check> {
+async function migrated(missing: () => Promise<readonly string[]>): Promise<DependencyCheck> {
   try {
     const names = await within(ANSWER_MS, missing());
     return names.length === 0
@@ -145,7 +150,7 @@ async function migrated(missing: () => Promise<readonly string[]>): Promise<Chec
  * Returns `failed` if the schema differs from that of the migrations, with the first fault and the number of the
  * others.
  */
-async function intact(faults: () => Promise<readonly string[]>): Promise<Check> {
+async function intact(faults: () => Promise<readonly string[]>): Promise<DependencyCheck> {
   try {
     const [first, ...others] = await within(ANSWER_MS, faults());
     if (first === undefined) return OK;
@@ -162,7 +167,7 @@ const CLOCKS_APART_MS = 5_000;
  * Returns `degraded` if the clocks of the database and this machine differ. `aheadMs` resolves with the difference in
  * milliseconds, positive if the database's clock is ahead.
  */
-export async function inStep(aheadMs: () => Promise<number>): Promise<Check> {
+export async function inStep(aheadMs: () => Promise<number>): Promise<DependencyCheck> {
   try {
     const ahead = await within(ANSWER_MS, aheadMs());
     if (Math.abs(ahead) < CLOCKS_APART_MS) return OK;
@@ -174,7 +179,7 @@ export async function inStep(aheadMs: () => Promise<number>): Promise<Check> {
 }
 
 /** Returns `degraded` if the replica is unreachable or lags by a minute or more. Reads then go to the primary. */
-export function following(replica: { isThere: boolean; lagSeconds: number | null }): Check {
+export function following(replica: { isThere: boolean; lagSeconds: number | null }): DependencyCheck {
   if (!replica.isThere) return { status: 'degraded', detail: 'unreachable: reads go to the primary' };
   const lag = replica.lagSeconds ?? 0;
   return lag * 1_000 < LATE_MS ? OK : { status: 'degraded', detail: `it lags by ${Math.round(lag)} s` };
@@ -183,7 +188,7 @@ export function following(replica: { isThere: boolean; lagSeconds: number | null
 /**
  * Returns `degraded` if the oldest waiting item has waited for a minute. `ageMs` resolves with its age in milliseconds.
  */
-export async function timely(what: string, ageMs: () => Promise<number>): Promise<Check> {
+export async function timely(what: string, ageMs: () => Promise<number>): Promise<DependencyCheck> {
   try {
     const age = await within(ANSWER_MS, ageMs());
     if (age < LATE_MS) return OK;

@@ -3,7 +3,7 @@ import { requireMembers, textOf } from '../content';
 import { Members } from '../members';
 import { proveContinued } from '../steps/checkpoint-steps';
 import {
-  type Answer,
+  type Fetched,
   type Done,
   fails,
   holdsBy,
@@ -26,7 +26,7 @@ export interface NewestEvidence extends Pick<
 
 /** The response of `…/latest-proof`, and the checkpoint that the reader kept, with the proof that its checkpoint continues the kept one. */
 export interface NewestAnswer extends Pick<VersionEvidence, 'kept' | 'consistency'> {
-  readonly answer: Answer<JsonValue>;
+  readonly answer: Fetched<JsonValue>;
 }
 
 /** Proves which version of the subject is the newest in the log, and that it has the hash of the shown one if it is the same version. */

@@ -13,7 +13,7 @@ import { Members } from '../members';
 import { readPartialSnapshot, readViewProof } from '../view/partial-proof';
 import { requireLoggedView, requirePartialContent } from '../view/view';
 import { headerOf, whereOf } from './content-steps';
-import { type Answer, type Done, holds, type Inputs, open, type Prover, type VersionEvidence } from './step';
+import { type Fetched, type Done, holds, type Inputs, open, type Prover, type VersionEvidence } from './step';
 
 /** The proof of a version, or of an erased version with that of its erasure. */
 interface LogAnswer {
@@ -24,7 +24,7 @@ interface LogAnswer {
 }
 
 /** Reads the answer of the log. A missing answer leaves the step open. */
-function logAnswer(proof: Answer<JsonValue>): LogAnswer | string {
+function logAnswer(proof: Fetched<JsonValue>): LogAnswer | string {
   if ('not' in proof) return `There is no proof from the log: ${proof.not}`;
   const answer = Members.of('The proof', proof.got);
   const erasure = answer.has('erasure') ? answer.object('erasure') : null;

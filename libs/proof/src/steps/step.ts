@@ -39,7 +39,7 @@ export interface Step {
 }
 
 /** A response, or the reason why there is none. */
-export type Answer<T> = { readonly got: T } | { readonly not: string };
+export type Fetched<T> = { readonly got: T } | { readonly not: string };
 
 /** The inputs of a version's proof, as the service returned them. None of them is trusted. */
 export interface VersionEvidence {
@@ -49,16 +49,16 @@ export interface VersionEvidence {
   /** The snapshot; of an erased version, the members of its receipt. */
   readonly snapshot: JsonValue;
   /** Null for the first version. */
-  readonly previous: Answer<JsonValue> | null;
+  readonly previous: Fetched<JsonValue> | null;
   /** The response of `…/log-proof`; of an erased version, the proof in its receipt. */
-  readonly proof: Answer<JsonValue>;
+  readonly proof: Fetched<JsonValue>;
   /** A policy or a key. */
   readonly trusted: string;
   readonly isTrustOfService: boolean;
   /** The checkpoint that the reader kept of the log, or null. */
   readonly kept: string | null;
   /** The consistency proof between the kept checkpoint and the proof's, in either order; null if none is needed. */
-  readonly consistency: Answer<readonly string[]> | null;
+  readonly consistency: Fetched<readonly string[]> | null;
 }
 
 export type ContentEvidence = Pick<VersionEvidence, 'subjectType' | 'subjectId' | 'version' | 'snapshot'>;

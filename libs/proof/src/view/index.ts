@@ -1,7 +1,6 @@
 export { readPartialSnapshot, readViewProof, verifyPartialProof } from './partial-proof';
 export {
   type DisclosedView,
-  isPartial,
   type PartialSnapshot,
   requireLoggedView,
   requirePartialContent,

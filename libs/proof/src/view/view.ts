@@ -48,11 +48,6 @@ const ATTRIBUTES = '/attributes';
 const RESERVED = ['_sd', '...'];
 const DIGEST = /^[\w-]{43}$/;
 
-/** Returns whether a snapshot shows only a part of its version. */
-export function isPartial(snapshot: object): boolean {
-  return 'view' in snapshot;
-}
-
 /**
  * Resolves the disclosures of a view (RFC 9901, section 7.1): each has its digest in the payload or in another disclosure, exactly once.
  *

@@ -49,7 +49,7 @@ export class AccessLog {
 
   private record(request: Request, { statusCode: status }: Response, durationMs: number): void {
     const { method } = request;
-    const pattern = routeOf(request) ?? 'none';
+    const pattern = matchedRoute(request) ?? 'none';
     const counted = METHODS.has(method) ? method : 'other';
     this.durations.observe({ method: counted, route: pattern, status }, durationMs / 1_000);
     const path = pathOf(request.originalUrl);
@@ -71,7 +71,7 @@ export class AccessLog {
 }
 
 /** Returns the pattern of the matched route, for example `/v1/tenants/:tenant_id`. */
-export function routeOf(request: Request): string | undefined {
+export function matchedRoute(request: Request): string | undefined {
   const route: unknown = request.route;
   return typeof route === 'object' && route !== null && 'path' in route ? String(route.path) : undefined;
 }

@@ -5,7 +5,7 @@ export interface Caching {
 }
 
 /** Stored text and its stored SHA-256 in hex. */
-export interface StoredText {
+export interface HashedText {
   text: string;
   hash: string;
 }
@@ -23,7 +23,7 @@ export class JsonText {
   ) {}
 
   /** Creates a response that contains stored text byte for byte. */
-  static around(before: string, { text, hash }: StoredText, after: string, caching?: Caching): JsonText {
+  static around(before: string, { text, hash }: HashedText, after: string, caching?: Caching): JsonText {
     return new JsonText(before + text + after, caching, { from: before.length, to: before.length + text.length, hash });
   }
 
@@ -32,7 +32,7 @@ export class JsonText {
   }
 
   /** Returns the stored text in the response. */
-  get stored(): StoredText | undefined {
+  get stored(): HashedText | undefined {
     if (this.storedAt === undefined) return undefined;
     const { from, to, hash } = this.storedAt;
     return { text: this.text.slice(from, to), hash };

@@ -1,7 +1,7 @@
 import type { Tracer } from '@iss/platform';
 import type { Request, Response } from 'express';
 import { PROBES } from '../limits/anonymous-requests';
-import { routeOf } from './access-log';
+import { matchedRoute } from './access-log';
 import { callersTrace } from '../request/request-id';
 
 type Listener = (request: Request, response: Response) => void;
@@ -29,7 +29,7 @@ export function traceRequests(serve: Listener, tracer: Tracer): Listener {
 function outcomeOf(request: Request, response: Response): Parameters<NonNullable<Request['span']>['end']>[0] {
   const { method, requestId } = request;
   const { statusCode, writableFinished } = response;
-  const route = routeOf(request);
+  const route = matchedRoute(request);
   const error = !writableFinished ? 'aborted' : statusCode >= 500 ? String(statusCode) : undefined;
   return {
     ...(route !== undefined && { name: `${method} ${route}` }),

@@ -1,5 +1,5 @@
 import {
-  type Answer,
+  type ResponseFacts,
   EXAMPLE_IDS,
   errorAnswer,
   ERROR_STATUSES,
@@ -215,7 +215,7 @@ function takesKey({ method, takesNoKey }: Operation): boolean {
 }
 
 const IF_NONE_MATCH = 'The `ETag` of an earlier response. If it is still current, the response is 304 without a body.';
-const UNCHANGED: Answer = { description: 'Not modified: `If-None-Match` names the current `ETag`.' };
+const UNCHANGED: ResponseFacts = { description: 'Not modified: `If-None-Match` names the current `ETag`.' };
 
 const seconds = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } });
 
@@ -309,7 +309,7 @@ function namedError(codes: readonly ErrorCode[]) {
 function responsesOf(operation: Operation, groups: readonly ErrorCode[][]): Described['responses'] {
   const { answers, etag, page } = operation;
   const declared = { ...answers, ...(etag === undefined ? {} : { 304: UNCHANGED }) };
-  const own = Object.entries<Answer>(declared).map(([status, answer]) => {
+  const own = Object.entries<ResponseFacts>(declared).map(([status, answer]) => {
     const names = [
       'X-Request-Id',
       ...(etag === undefined ? [] : ['ETag', 'Cache-Control']),

@@ -12,7 +12,7 @@ import type { Request } from 'express';
 import { principalOf } from '../../auth/current-principal.decorator';
 import { type GatewaySettings, SETTINGS } from '../../settings';
 import { readBody } from '../request/json-body';
-import { subjectOf, tenantIdOf, uuidOf } from '../request/path-params';
+import { subjectOfPath, tenantIdOf, uuidOf } from '../request/path-params';
 import { operationOf } from '../describe/operation.decorator';
 
 /** Decides whether a caller may get a stored response again, by its current membership and role. */
@@ -59,7 +59,7 @@ export class ReplayAccess {
     if (typeof refresh_request_id === 'string') {
       const { subject_type, subject_id } = request.params;
       const { facts } = await this.refreshRequests.find({
-        ...subjectOf(String(subject_type), String(subject_id)),
+        ...subjectOfPath(String(subject_type), String(subject_id)),
         refreshRequestId: uuidOf(refresh_request_id, { name: 'refresh_request_id' }),
         principalId: principalOf(request).principalId,
       });

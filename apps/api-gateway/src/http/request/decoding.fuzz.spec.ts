@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { anyText } from '../../../../../libs/domain/src/testing/any-text';
 import { fuzzing } from '../../../../../libs/domain/src/testing/fuzz';
 import { Cursors } from '../lists/cursors';
-import { subjectOf, tenantIdOf, uuidOf, versionOf } from './path-params';
+import { subjectOfPath, tenantIdOf, uuidOf, versionOfPath } from './path-params';
 
 const fuzz = fuzzing(3);
 const cursors = new Cursors(SecretBox.fromKeyRing(`test:${randomBytes(32).toString('base64')}`));
@@ -41,7 +41,7 @@ fuzz(
 );
 
 fuzz('a subject of a path is within its bounds, or is refused', [sentText, sentText], (type, id) => {
-  const subject = attempt('/path/subject_', () => subjectOf(type, id));
+  const subject = attempt('/path/subject_', () => subjectOfPath(type, id));
   if (subject === undefined) return;
   expect(SUBJECT_TYPES).toContain(subject.subjectType);
   expect([...subject.subjectId].length).toBeLessThanOrEqual(512);
@@ -56,7 +56,7 @@ fuzz(
     expect(uuid === undefined || isUuid(uuid)).toBe(true);
     const tenantId = attempt('/path/tenant_id', () => tenantIdOf(text));
     expect(tenantId ?? 'a').toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
-    const version = attempt('/path/snapshot_version', () => versionOf(number));
+    const version = attempt('/path/snapshot_version', () => versionOfPath(number));
     expect(version ?? 1).toBeGreaterThanOrEqual(1);
   },
 );

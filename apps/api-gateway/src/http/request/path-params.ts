@@ -36,7 +36,7 @@ export function tenantIdOf(text: unknown): string {
 }
 
 /** Reads a subject from a path. Throws `validation_error`. */
-export function subjectOf(subjectType: string, subjectId: string): SubjectRef {
+export function subjectOfPath(subjectType: string, subjectId: string): SubjectRef {
   requireParameter(subjectProblems(subjectType, subjectId, '/path'));
   return { subjectType, subjectId };
 }
@@ -49,7 +49,7 @@ export function uuidOf(text: string, { name, prefix = '' }: { name: string; pref
 }
 
 /** Reads a snapshot version from a path. Throws `validation_error`. */
-export function versionOf(text: string): number {
+export function versionOfPath(text: string): number {
   const version = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : 0;
   requireParameter(
     version >= 1 && version <= MAX_SNAPSHOT_VERSION ? [] : problem('snapshot_version', 'must be an integer >= 1'),
@@ -64,13 +64,13 @@ export const TenantIdParam = createParamDecorator((_: unknown, context: Executio
 
 /** Injects the subject that the path names. */
 export const SubjectParam = createParamDecorator((_: unknown, context: ExecutionContext): SubjectRef =>
-  subjectOf(parameter(context, 'subject_type'), parameter(context, 'subject_id')),
+  subjectOfPath(parameter(context, 'subject_type'), parameter(context, 'subject_id')),
 );
 
 /** Injects the subject that the path names, or null if it names none. */
 export const NamedSubjectParam = createParamDecorator((_: unknown, context: ExecutionContext): SubjectRef | null => {
   const { subject_type, subject_id } = context.switchToHttp().getRequest<Request>().params;
-  return subject_type === undefined ? null : subjectOf(String(subject_type), String(subject_id));
+  return subject_type === undefined ? null : subjectOfPath(String(subject_type), String(subject_id));
 });
 
 /** Injects a UUID from the path in lower case. `prefix` may precede it. */
@@ -81,7 +81,7 @@ export const UuidParam = createParamDecorator(
 
 /** Injects `snapshot_version` from the path. */
 export const VersionParam = createParamDecorator((_: unknown, context: ExecutionContext): number =>
-  versionOf(parameter(context, 'snapshot_version')),
+  versionOfPath(parameter(context, 'snapshot_version')),
 );
 
 /** Injects `log_index` from the path. */

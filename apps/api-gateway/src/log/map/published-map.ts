@@ -16,7 +16,7 @@ import {
   verifyPath,
 } from '@iss/map';
 import { type LogCheckpoint, MapReadStore, type MapState } from '@iss/persistence';
-import { type Check, RecentMap } from '@iss/platform';
+import { type DependencyCheck, RecentMap } from '@iss/platform';
 import { equalBytes } from '@iss/tlog';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Asker } from '../../runtime/asker';
@@ -65,7 +65,7 @@ const STATES = {
     status: 'degraded',
     detail: 'no map proofs are made: the map was made with another LOG_VRF_KEY (docs/operations/log.md, "The map")',
   },
-} as const satisfies Record<string, Check>;
+} as const satisfies Record<string, DependencyCheck>;
 
 /** Proves numbers of streams by the map of the published tree. */
 @Injectable()
@@ -86,7 +86,7 @@ export class PublishedMap {
   ) {}
 
   /** Returns the state for readiness; null if the log has no map, or this gateway proves it. */
-  async check(): Promise<Check | null> {
+  async check(): Promise<DependencyCheck | null> {
     const state = await this.map.state();
     const refusal = state === null ? null : await this.refusal(state);
     return refusal === null ? null : STATES[refusal];

@@ -1,5 +1,5 @@
 import { type Actor, DomainError, type ErrorCode, requireAccess, RULES } from '@iss/domain';
-import { type Changes, type ChangesRequest, type FeedPlace, FeedStore } from '@iss/persistence';
+import { type FeedChanges, type ChangesRequest, type FeedPlace, FeedStore } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { FeedWatch, tooManyFollow } from './feed-watch';
 
@@ -17,7 +17,7 @@ export class ChangeFeedService {
   ) {}
 
   /** Returns the next entries of the log that the caller may currently see. Throws `forbidden`. */
-  async read(actor: Actor, request: ChangesRequest): Promise<Changes> {
+  async read(actor: Actor, request: ChangesRequest): Promise<FeedChanges> {
     const { facts, changes } = await this.feeds.changes(actor, request);
     requireAccess(facts, RULES.readChanges);
     return changes;
@@ -27,7 +27,7 @@ export class ChangeFeedService {
    * Reads like {@link read}. If there is nothing, waits up to `waitMs` for an entry, or until the signal. Does not wait
    * if too many requests wait already. Throws `forbidden`, also while it waits.
    */
-  async readWaiting(actor: Actor, request: ChangesRequest, waitMs: number, closed: AbortSignal): Promise<Changes> {
+  async readWaiting(actor: Actor, request: ChangesRequest, waitMs: number, closed: AbortSignal): Promise<FeedChanges> {
     const deadlineMs = performance.now() + waitMs;
     let changes = await this.read(actor, request);
     if (hasNews(changes) || waitMs === 0) return changes;
@@ -55,7 +55,7 @@ export class ChangeFeedService {
     request: ChangesRequest,
     stillKnown: () => Promise<unknown>,
     closed: AbortSignal,
-  ): AsyncGenerator<Changes | null> {
+  ): AsyncGenerator<FeedChanges | null> {
     let changes = await this.read(actor, request);
     const ended = new AbortController();
     const signal = AbortSignal.any([closed, ended.signal]);
@@ -77,10 +77,10 @@ export class ChangeFeedService {
   }
 }
 
-function placeOf({ tenantId }: Actor, { next }: Changes): FeedPlace {
+function placeOf({ tenantId }: Actor, { next }: FeedChanges): FeedPlace {
   return { tenantId, after: next };
 }
 
-function hasNews({ items, hasMore }: Changes): boolean {
+function hasNews({ items, hasMore }: FeedChanges): boolean {
   return items.length > 0 || hasMore;
 }

@@ -1,9 +1,9 @@
-import type { Change, ChangeEntry, Changes } from '@iss/persistence';
+import type { FeedChange, ChangeEntry, FeedChanges } from '@iss/persistence';
 import { CHANGE_VIEWS, type ChangeItem, eventText } from '@iss/contract';
 import { JsonText } from '../../http/answer/json-text';
 
 /** Returns an entry as readers see it. */
-function changeItem({ entry: { logIndex, fact, subject, granteeTenantId }, version }: Change): ChangeItem {
+function changeItem({ entry: { logIndex, fact, subject, granteeTenantId }, version }: FeedChange): ChangeItem {
   switch (fact.type) {
     case 'snapshot.created':
       return CHANGE_VIEWS[fact.type].of({ ...fact, ...known(version), logIndex });
@@ -41,7 +41,7 @@ function known<T>(value: T | null): T {
 export const BEFORE_ALL = -1;
 
 /** Returns a {@link ChangePage} as JSON text. */
-export function changePage({ items, hasMore, isComplete }: Changes, nextAfter: string | null): JsonText {
+export function changePage({ items, hasMore, isComplete }: FeedChanges, nextAfter: string | null): JsonText {
   const members = JSON.stringify({ next_after: nextAfter, has_more: hasMore, complete: isComplete });
   return new JsonText(`{"items":[${items.map(textOf).join()}],${members.slice(1)}`);
 }
@@ -49,7 +49,7 @@ export function changePage({ items, hasMore, isComplete }: Changes, nextAfter: s
 /** The texts of entries that were written before. The store returns the same objects again. */
 const texts = new WeakMap<ChangeEntry, { version: string; text: string }>();
 
-function textOf(change: Change): string {
+function textOf(change: FeedChange): string {
   const version = JSON.stringify(change.version);
   const written = texts.get(change.entry);
   if (written?.version === version) return written.text;
@@ -64,7 +64,7 @@ function textOf(change: Change): string {
  * on each batch runs in `measured`.
  */
 export async function* eventsIn(
-  batches: AsyncIterable<Changes | null>,
+  batches: AsyncIterable<FeedChanges | null>,
   measured: (work: () => string) => string,
 ): AsyncGenerator<string> {
   // Sent at once to confirm the stream, even if the feed is still empty.
@@ -75,10 +75,10 @@ export async function* eventsIn(
   }
 }
 
-function eventsOf({ items, isComplete }: Changes): string {
+function eventsOf({ items, isComplete }: FeedChanges): string {
   return items.map(eventOf).join('') + (isComplete ? '' : ': incomplete\n\n');
 }
 
-function eventOf(change: Change): string {
+function eventOf(change: FeedChange): string {
   return eventText(change.entry.logIndex, change.entry.fact.type, textOf(change));
 }

@@ -1,4 +1,4 @@
-import { ReadinessService, statusOf } from './readiness.service';
+import { ReadinessService, readinessOf } from './readiness.service';
 
 const ok = { status: 'ok' } as const;
 const checks = {
@@ -14,20 +14,20 @@ const checks = {
 };
 
 it.each(['database', 'migrations', 'schema', 'issuer'] as const)('is not ready without %s', (name) => {
-  expect(statusOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('not_ready');
+  expect(readinessOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('not_ready');
 });
 
 it.each(['issuer', 'queue', 'outbox', 'log', 'clock'] as const)('is ready while %s is degraded', (name) => {
-  expect(statusOf({ ...checks, [name]: { status: 'degraded' } }, false)).toBe('ready');
+  expect(readinessOf({ ...checks, [name]: { status: 'degraded' } }, false)).toBe('ready');
 });
 
 it.each(['queue', 'outbox', 'log', 'feed', 'clock'] as const)('is ready without %s', (name) => {
-  expect(statusOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('ready');
+  expect(readinessOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('ready');
 });
 
 it('is not ready while it drains', () => {
-  expect(statusOf(checks, false)).toBe('ready');
-  expect(statusOf(checks, true)).toBe('not_ready');
+  expect(readinessOf(checks, false)).toBe('ready');
+  expect(readinessOf(checks, true)).toBe('not_ready');
 });
 
 it('is degraded, and ready, while the log has entries that the change feeds do not get', async () => {

@@ -1,5 +1,13 @@
 import { BacklogStore, Database, FeedStore, LogCheckpointStore } from '@iss/persistence';
-import { type Check, databaseChecks, following, reachable, type Readiness, sharedChecks, timely } from '@iss/platform';
+import {
+  type DependencyCheck,
+  databaseChecks,
+  following,
+  reachable,
+  type Readiness,
+  sharedChecks,
+  timely,
+} from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
 import { KeySet } from '../../auth/key-set';
@@ -10,7 +18,12 @@ export type GatewayReadiness = Readiness<
   'database' | 'migrations' | 'schema' | 'clock' | 'issuer' | 'queue' | 'outbox' | 'log' | 'feed'
 > & {
   /** Absent if no replica or archive is configured, if the connection maxima are unknown, or if nothing keeps this gateway from proofs by the map. */
-  checks: { replica?: Check; archive?: Check; connections?: Check; map?: Check };
+  checks: {
+    replica?: DependencyCheck;
+    archive?: DependencyCheck;
+    connections?: DependencyCheck;
+    map?: DependencyCheck;
+  };
 };
 
 /** If one of these fails, the gateway can answer nobody. If one is degraded, the gateway still works. */
@@ -20,7 +33,7 @@ const NEEDED = ['database', 'migrations', 'schema', 'issuer'] as const;
  * Decides whether the gateway gets requests. A degraded dependency does not remove a gateway from the load balancer,
  * for example an unreachable issuer whose previous keys are still trusted.
  */
-export function statusOf(checks: GatewayReadiness['checks'], isDraining: boolean): GatewayReadiness['status'] {
+export function readinessOf(checks: GatewayReadiness['checks'], isDraining: boolean): GatewayReadiness['status'] {
   return !isDraining && NEEDED.every((name) => checks[name].status !== 'failed') ? 'ready' : 'not_ready';
 }
 
@@ -52,7 +65,7 @@ export class ReadinessService {
    */
   async read(): Promise<GatewayReadiness> {
     const checks = await this.checks();
-    return { status: statusOf(checks, this.isDraining), checks };
+    return { status: readinessOf(checks, this.isDraining), checks };
   }
 
   private async check(): Promise<GatewayReadiness['checks']> {

@@ -9,7 +9,7 @@ import { QueryOf } from '../../http/lists/query';
 import { ActorParam, ReaderParam } from '../../http/request/actor.decorator';
 import { LogIndexParam, SubjectParam, UuidParam } from '../../http/request/path-params';
 import { RequestParam } from '../../http/request/request.decorator';
-import { inclusionProof, type LogProof, LogProofService, type ProofOptions } from '../../log/log-proof.service';
+import { inclusionProof, type InclusionOfFact, LogProofService, type ProofOptions } from '../../log/log-proof.service';
 import type { Asker } from '../../runtime/asker';
 import { proofFile } from './log.views';
 import { Operation } from '../../http/describe/operation.decorator';
@@ -87,13 +87,13 @@ function wantsText(request: Request): boolean {
   return request.headers.accept !== undefined && request.accepts('application/json', TEXT) === TEXT;
 }
 
-function proofText(proof: LogProof): JsonText {
+function proofText(proof: InclusionOfFact): JsonText {
   const shown: InclusionProof = inclusionProof(proof);
   return new JsonText(JSON.stringify(shown));
 }
 
 /** Returns the proof in the form that the caller prefers. Throws `not_found` for a file without a note. */
-function inForm(proof: LogProof, request: Request): JsonText | TextStream {
+function inForm(proof: InclusionOfFact, request: Request): JsonText | TextStream {
   request.res?.vary('Accept');
   if (!wantsText(request)) return proofText(proof);
   if (proof.checkpoint === null) {

@@ -1,23 +1,23 @@
-import type { KnownProof, LogProof } from '../../log/log-proof.service';
+import type { KnownProof, InclusionOfFact } from '../../log/log-proof.service';
 import { JsonText } from '../../http/answer/json-text';
 import { RecentProofs } from './recent-proofs';
 
-const entryOf = (logIndex: number): LogProof['entry'] => ({
+const entryOf = (logIndex: number): InclusionOfFact['entry'] => ({
   logIndex,
   salt: Buffer.from([logIndex]),
   text: `{"index":${logIndex}}`,
   keys: null,
   leaf: new Uint8Array(32),
 });
-const proofOf = (entry: LogProof['entry'], checkpoint: string): LogProof => ({
+const proofOf = (entry: InclusionOfFact['entry'], checkpoint: string): InclusionOfFact => ({
   ...{ origin: 'log.example/test', entry, size: 9, inclusion: [], checkpoint, view: null },
 });
-const answerOf = ({ entry, checkpoint }: LogProof): JsonText => new JsonText(`${entry.text} ${checkpoint}`);
+const answerOf = ({ entry, checkpoint }: InclusionOfFact): JsonText => new JsonText(`${entry.text} ${checkpoint}`);
 
 /** Answers like a log that currently has this proof. Also returns the known proof that `read` got. */
-async function ask(recent: RecentProofs, proof: LogProof) {
+async function ask(recent: RecentProofs, proof: InclusionOfFact) {
   const told: (KnownProof | undefined)[] = [];
-  const read = async (known: KnownProof | undefined): Promise<LogProof | null> => {
+  const read = async (known: KnownProof | undefined): Promise<InclusionOfFact | null> => {
     told.push(known);
     return known?.entry === proof.entry && known.checkpoint === proof.checkpoint ? null : proof;
   };

@@ -39,7 +39,7 @@ export type SubscriptionChangeRequest = Omit<WebhookSubscriptionChange, 'paths'>
 };
 
 /** The secret is returned only in the response that creates it. */
-export interface SubscriptionWithSecret {
+export interface CreatedSubscription {
   subscription: WebhookSubscriptionRecord;
   secret: string;
 }
@@ -55,11 +55,7 @@ export class WebhookSubscriptionService {
   ) {}
 
   /** Throws `forbidden`, `validation_error` that names the field, or `limit_reached`. */
-  async create(
-    principal: Principal,
-    trace: RequestTrace,
-    input: SubscriptionToCreate,
-  ): Promise<SubscriptionWithSecret> {
+  async create(principal: Principal, trace: RequestTrace, input: SubscriptionToCreate): Promise<CreatedSubscription> {
     const { tenantId } = input;
     await this.access.require({ tenantId, principalId: principal.principalId }, RULES.useWebhooks);
     const targetUrl = requireTargetUrl(input.targetUrl, this.settings.allowPrivateTargets);
@@ -117,7 +113,7 @@ export class WebhookSubscriptionService {
     trace: RequestTrace,
     subscriptionId: string,
     graceSeconds: number,
-  ): Promise<SubscriptionWithSecret> {
+  ): Promise<CreatedSubscription> {
     await this.get(principal, subscriptionId);
     const { secret, ...stored } = this.newSecret(subscriptionId);
     const rotation = { ...stored, graceSeconds };

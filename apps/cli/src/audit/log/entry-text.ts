@@ -4,7 +4,7 @@ const VERSION = '"entry_version":"iss_log_entry_v1"';
 /** RFC 8785, section 3.2.2.2, uses the ECMAScript serializer for strings. */
 const quote = (text: string | null): string => JSON.stringify(text);
 
-export interface SnapshotRow {
+export interface SnapshotFact {
   tenantId: string;
   subjectType: string;
   subjectId: string;
@@ -20,7 +20,7 @@ export interface SnapshotRow {
   viewHash: string | null;
 }
 
-export function snapshotEntry(salt: string, row: SnapshotRow): string {
+export function snapshotEntry(salt: string, row: SnapshotFact): string {
   const { writer, viewHash } = row;
   const viewed = viewHash === null ? '' : `,"view_hash":${quote(viewHash)}`;
   const written =
@@ -34,7 +34,7 @@ export function snapshotEntry(salt: string, row: SnapshotRow): string {
 }
 
 export interface ViewRow extends Pick<
-  SnapshotRow,
+  SnapshotFact,
   'tenantId' | 'subjectType' | 'subjectId' | 'snapshotId' | 'version'
 > {
   viewHash: string;

@@ -45,7 +45,7 @@ SELECT e.log_index, e.entry_type, translate(encode(e.map_root, 'base64'), '+/=',
   LEFT JOIN map_state m ON true`;
 
 /** The keys of an entry, as base64url, with the log indexes that the map has for each. A missing key is left out. */
-export interface EntryKeys {
+export interface StatedKeys {
   readonly texts: string[];
   readonly logIndexes: (readonly number[])[];
   /** True if the keys belong to older entries. */
@@ -53,11 +53,11 @@ export interface EntryKeys {
 }
 
 /** An entry that is not in this map has the version iss_log_entry_v1. */
-export type KeysByEntry = ReadonlyMap<number, EntryKeys>;
+export type KeysByEntry = ReadonlyMap<number, StatedKeys>;
 
 /** Reads the keys of a range of entries. */
 export async function readKeys(reader: AuditReader, from: number, to: number): Promise<KeysByEntry> {
-  const keys = new Map<number, EntryKeys>();
+  const keys = new Map<number, StatedKeys>();
   const [depths] = await reader.rows(DEPTHS);
   await reader.each(KEYS, [from, to, depths?.[0] ?? 0, depths?.[1] ?? 0], ([at, part, backfillFrom]) => {
     const ofEntry = keys.get(Number(at)) ?? { texts: [], logIndexes: [], isBackfill: isText(backfillFrom) };
@@ -71,7 +71,7 @@ export async function readKeys(reader: AuditReader, from: number, to: number): P
 }
 
 /** Reports a key that the map does not have for the entry to which it belongs. */
-export function checkPlaces(found: Found, where: string, keys: EntryKeys, indexOf: (place: number) => number): void {
+export function checkPlaces(found: Found, where: string, keys: StatedKeys, indexOf: (place: number) => number): void {
   const key = keys.texts.find((_, place) => keys.logIndexes[place]?.includes(indexOf(place)) !== true);
   if (key !== undefined) report(found, 'map', where, `the map has its key ${key} for other entries`);
 }
@@ -79,7 +79,7 @@ export function checkPlaces(found: Found, where: string, keys: EntryKeys, indexO
 /**
  * Returns the text of the leaf of an entry. If the entry has keys, this is its public text, with the hash of the entry.
  */
-export function leafText(text: string, keys: EntryKeys | undefined): string {
+export function leafText(text: string, keys: StatedKeys | undefined): string {
   if (keys === undefined) return text;
   return outerText(hash('sha256', text.replace(V1, V2), 'base64url'), keys.texts);
 }

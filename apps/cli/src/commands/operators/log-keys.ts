@@ -2,7 +2,7 @@ import { asOwner, LogKeyStore, LogRestartStore } from '@iss/persistence';
 import { parseNote, parseVerifierKey, TlogError, type VerifierKey } from '@iss/tlog';
 import { Failure, UsageError, wholeNumber } from '../../command';
 import { defineCommand } from '../../define';
-import { DATABASE_OPTION, logKeyOf, nameOf } from '../../doctor/log-keys';
+import { DATABASE_OPTION, logKeyOf, nameOfKey } from '../../doctor/log-keys';
 import { visible } from '../../visible';
 
 /** The number of checkpoints per statement. */
@@ -21,8 +21,8 @@ export const logKeyAdd = defineCommand({
   async run({ vkey, 'database-url': databaseUrl }, { env, print }) {
     const isNew = await asOwner(databaseUrl ?? (await env()).databaseUrl, async (sql) => {
       const keys = new LogKeyStore(sql);
-      const origin = (await new LogRestartStore(sql).before()).origin ?? nameOf((await keys.live())[0]);
-      if (origin !== null && nameOf(vkey) !== origin) {
+      const origin = (await new LogRestartStore(sql).before()).origin ?? nameOfKey((await keys.live())[0]);
+      if (origin !== null && nameOfKey(vkey) !== origin) {
         throw new Failure(`The log is named ${visible(origin)}. Its keys must have the same name.`);
       }
       return keys.announce(vkey);
@@ -43,7 +43,7 @@ export const logKeyEnd = defineCommand({
   async run({ vkey, 'database-url': databaseUrl }, { env, print }) {
     await asOwner(databaseUrl ?? (await env()).databaseUrl, async (sql) => {
       const keys = new LogKeyStore(sql);
-      const others = (await keys.live()).filter((one) => one !== vkey && nameOf(one) === nameOf(vkey));
+      const others = (await keys.live()).filter((one) => one !== vkey && nameOfKey(one) === nameOfKey(vkey));
       if (!others.some((one) => parseVerifierKey(one).type === 'ed25519')) {
         throw new Failure('This is the last Ed25519 key of the log. Announce its successor first: iss log-key add.');
       }

@@ -14,7 +14,7 @@ import { Failure, UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { readWhole } from '../../files';
 import { DATABASE_OPTION } from '../../doctor/log-keys';
-import { policyOf, TRUST_OPTIONS, TRUST_USAGE } from '../../trust/policy';
+import { trustedPolicy, TRUST_OPTIONS, TRUST_USAGE } from '../../trust/policy';
 import { visible } from '../../visible';
 
 /** In characters. The reason stays in the log forever. */
@@ -46,7 +46,7 @@ export const logRestart = defineCommand({
   },
   async run({ checkpoint: file, origin, reason, 'database-url': databaseUrl }, { env, print }, options) {
     requireKeyName(origin);
-    const policy = withoutQuorum(policyOf(options));
+    const policy = withoutQuorum(trustedPolicy(options));
     const note = decodeUtf8(readWhole(file, 'checkpoint', MAX_NOTE_LENGTH));
     const { checkpoint } = await requireCheckpoint(note, policy, file);
     const { restartId, entries } = await asOwner(databaseUrl ?? (await env()).databaseUrl, async (sql) => {

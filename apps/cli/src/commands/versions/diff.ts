@@ -4,17 +4,17 @@ import { defineCommand } from '../../define';
 import { leavesOf, shortValue } from '../../service/leaves';
 import { JSON_OPTION, type Style, styleOf } from '../../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../../service/caller';
-import { changesBetween, type ValueChange } from '../../service/changes';
+import { contentChanges, type ValueChange } from '../../service/changes';
 import { kindText } from '../../service/change-text';
 import { coveringRefs, evidenceText, isAttribution } from '../../service/evidence';
-import { SUBJECT } from '../../service/subject-name';
+import { SUBJECT_ARGUMENT } from '../../service/subject-name';
 import { visible } from '../../visible';
 
 export const diff = defineCommand({
   about:
     'iss verifies both versions and compares them locally. Without versions, it compares the latest version with the previous one. --json prints the diff of the service (RFC 6902), which no log proves, so it excludes --policy.',
   arguments: {
-    subject: SUBJECT,
+    subject: SUBJECT_ARGUMENT,
     versions: {
       label: 'FROM..TO',
       about: 'Versions, such as 1..3. A single number means that version and the previous one.',
@@ -52,7 +52,7 @@ function withPrevious(version: number): { from: number; to: number } {
 }
 
 function asText(older: Snapshot, newer: Snapshot, style: Style): string {
-  const changes = changesBetween(older.envelope, newer.envelope);
+  const changes = contentChanges(older.envelope, newer.envelope);
   const values = changes.filter(({ path }) => !isAttribution(path));
   const evidence = changes.find(({ path }) => path === '/evidence');
   return [

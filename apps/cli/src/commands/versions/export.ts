@@ -3,7 +3,7 @@ import { NotLoggedYetError } from '@identity-state/client';
 import { UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { asCaller, CALLER_OPTIONS, type Caller, POLICY_OPTION } from '../../service/caller';
-import { SUBJECT, type SubjectName } from '../../service/subject-name';
+import { SUBJECT_ARGUMENT, type SubjectName } from '../../service/subject-name';
 
 /** Attempts to get a bundle while the log does not have the newest version yet. */
 const ATTEMPTS = 20;
@@ -12,7 +12,7 @@ const PAUSE_MS = 500;
 const exportHistory = defineCommand({
   about:
     'Each version is verified before it is written, and a missing version is an error. --proofs writes a bundle for iss verify instead, unverified, so it excludes --policy.',
-  arguments: { subject: SUBJECT },
+  arguments: { subject: SUBJECT_ARGUMENT },
   options: {
     proofs: { about: 'Write a bundle with log proofs.' },
     ...POLICY_OPTION,

@@ -4,7 +4,7 @@ import { Failure, UsageError } from '../../command';
 import { defineCommand } from '../../define';
 import { systemCode } from '../../files';
 import { importArchive } from '../../import/import-archive';
-import { ImportState, type Place } from '../../import/import-state';
+import { ImportState, type ImportPlace } from '../../import/import-state';
 import { JSON_OPTION, showOne } from '../../output';
 import { Progress } from '../../import/progress';
 import { asCaller, CALLER_OPTIONS } from '../../service/caller';
@@ -38,13 +38,13 @@ const importFile = defineCommand({
       const state = new ImportState(file, { baseUrl, tenantId: tenant.tenantId });
       if (restart) state.forget();
       const progress = new Progress(context);
-      let place: Place | null = null;
-      const onPlace = (now: Place): void => {
+      let place: ImportPlace | null = null;
+      const onPlace = (now: ImportPlace): void => {
         if (place === null && now.lines > 0) context.complain(`Continuing after line ${now.lines}.`);
         place = now;
         progress.show(size === 0 ? 1 : now.bytes / size, `line ${now.lines}, ${now.refused} refused`);
       };
-      let end: Place;
+      let end: ImportPlace;
       try {
         end = await importArchive(tenant, file, { state, report, signal, onPlace });
       } catch (error) {
@@ -69,7 +69,7 @@ const importFile = defineCommand({
 });
 export { importFile as import };
 
-function lineOf(place: Place | null): number {
+function lineOf(place: ImportPlace | null): number {
   return place?.lines ?? 0;
 }
 

@@ -2,10 +2,10 @@ import type { Version } from '@identity-state/client';
 import { defineCommand } from '../../define';
 import { DEFAULT_LIMIT, LIST_OPTIONS, type Style, styleOf } from '../../output';
 import { asCaller, CALLER_OPTIONS, POLICY_OPTION } from '../../service/caller';
-import { changesBetween } from '../../service/changes';
+import { contentChanges } from '../../service/changes';
 import { kindText } from '../../service/change-text';
 import { evidenceText, isAttribution } from '../../service/evidence';
-import { SUBJECT } from '../../service/subject-name';
+import { SUBJECT_ARGUMENT } from '../../service/subject-name';
 import { visible } from '../../visible';
 
 /** The most changed paths per version. */
@@ -14,7 +14,7 @@ const SHOWN_PATHS = 6;
 export const log = defineCommand({
   about:
     'It shows who wrote each version, when, from what evidence, and what changed. iss verifies each version and its link to the previous one, and computes the changes locally. It shows no changes for the oldest listed version.',
-  arguments: { subject: SUBJECT },
+  arguments: { subject: SUBJECT_ARGUMENT },
   options: {
     oneline: { about: 'One line per version.' },
     ...LIST_OPTIONS,
@@ -73,7 +73,7 @@ function asText(version: Version, before: Version | null, style: Style): string 
 /** Lists the paths that changed since the previous version; empty if either content is unknown. */
 function changedText({ envelope }: Version, before: Version | null): string {
   if (envelope === undefined || before?.envelope === undefined) return '';
-  const paths = changesBetween(before.envelope, envelope)
+  const paths = contentChanges(before.envelope, envelope)
     .map(({ path }) => path)
     .filter((path) => !isAttribution(path));
   const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : '';

@@ -9,13 +9,13 @@ import { Fold, FoldedNote } from '../../ui/fold.tsx';
 import { Tab } from '../../ui/link.tsx';
 import { Empty, Loading, Page, Problem } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
-import { ComparedVersions, type Form } from './compared.tsx';
+import { ComparedVersions, type ComparisonForm } from './compared.tsx';
 import { Differences } from './differences.tsx';
 import { TEXT } from './words.ts';
 import styles from './compare.module.css';
 
 const ROUTE = `${SUBJECT_VIEW}/compare`;
-const FORMS: readonly Form[] = ['values', 'sides', 'ops'];
+const FORMS: readonly ComparisonForm[] = ['values', 'sides', 'ops'];
 
 /** Compares two versions, with the evidence for each change. */
 export function CompareView() {
@@ -169,7 +169,7 @@ function Choices({ versions: { list, access }, latest, from, to }: ChoicesProps)
   );
 }
 
-function Forms({ form }: { form: Form }) {
+function Forms({ form }: { form: ComparisonForm }) {
   const { params } = useSubject();
   const search = useSearch({ from: `/signed-in${ROUTE}` });
   return (

@@ -8,11 +8,11 @@ import { receiptOfError } from '../../entities/erased.ts';
 import { PartNotice, shownPaths } from '../../entities/part.tsx';
 import { Correction, type useVersions } from '../../entities/versions.tsx';
 import { Fold } from '../../ui/fold.tsx';
-import { Answer, Badge, Empty, Problem } from '../../ui/page.tsx';
+import { Loaded, Badge, Empty, Problem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Changes, SHOWN_STEPS } from '../proposals/changes.tsx';
-import { contentOf, type Step } from '../proposals/draft/content.ts';
-import { Erased } from '../subject/erased.tsx';
+import { contentOf, type DraftStep } from '../proposals/draft/content.ts';
+import { ErasedNotice } from '../subject/erased.tsx';
 import type { Comparison } from './comparison.ts';
 import { Operations } from './operations.tsx';
 import { otherPlace, Sides } from './sides.tsx';
@@ -23,14 +23,14 @@ import styles from './compare.module.css';
 /** The number of values whose evidence is loaded. */
 const LEAVES = 1_000;
 
-export type Form = 'values' | 'sides' | 'ops';
+export type ComparisonForm = 'values' | 'sides' | 'ops';
 
 interface ComparedProps {
   subject: SubjectAddress;
   versions: ReturnType<typeof useVersions>;
   from: number;
   to: number;
-  form: Form;
+  form: ComparisonForm;
 }
 
 /** Reads, verifies and compares two versions. An erased version is shown by its receipt. */
@@ -42,7 +42,8 @@ export function ComparedVersions({ subject, versions: { isKnown, receiptOf, acce
   const after = useReadVersion(subject, isRead ? to : null);
   const erased = [...listed, receiptOfError(before.error), receiptOfError(after.error)].filter((one) => one !== null);
   const receipts = new Map(erased.map((receipt) => [receipt.snapshot_id, receipt]));
-  if (receipts.size > 0) return [...receipts.values()].map((one) => <Erased key={one.snapshot_id} receipt={one} />);
+  if (receipts.size > 0)
+    return [...receipts.values()].map((one) => <ErasedNotice key={one.snapshot_id} receipt={one} />);
   return (
     <>
       {before.error !== null && <Problem error={before.error} retry={() => void before.refetch()} />}
@@ -91,7 +92,7 @@ function Result({ subject, access, from, to, form, before, after }: ResultProps)
       {comparison.isPending ? (
         <p role="status">{TEXT.comparing}</p>
       ) : (
-        <Answer query={comparison}>
+        <Loaded query={comparison}>
           {(data) =>
             data.changes.length === 0 ? (
               <Empty title={isPart ? TEXT.samePart : TEXT.same} text={isPart ? TEXT.samePartText : TEXT.sameText} />
@@ -108,7 +109,7 @@ function Result({ subject, access, from, to, form, before, after }: ResultProps)
               />
             )
           }
-        </Answer>
+        </Loaded>
       )}
     </>
   );
@@ -121,10 +122,10 @@ function ChangedValues({ before, after, comparison }: { before: Snapshot; after:
   const known = useMemo(() => {
     const steps = changes
       .slice(0, SHOWN_STEPS)
-      .map(({ op, path, before: was, value }): Step => ({ op, path, before: was, after: value }));
+      .map(({ op, path, before: was, value }): DraftStep => ({ op, path, before: was, after: value }));
     return { steps, more: changes.length - steps.length };
   }, [changes]);
-  const noteOf = (step: Step): string | null => {
+  const noteOf = (step: DraftStep): string | null => {
     const change = changes[known.steps.indexOf(step)];
     return change === undefined ? null : otherPlace(changes, change);
   };

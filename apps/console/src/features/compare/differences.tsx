@@ -1,6 +1,6 @@
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
 import { apiCall, useGet } from '../../app/api.ts';
-import { Answer, Empty, Notice } from '../../ui/page.tsx';
+import { Loaded, Empty, Notice } from '../../ui/page.tsx';
 import { Operations } from './operations.tsx';
 import { TEXT } from './words.ts';
 
@@ -17,7 +17,7 @@ export function Differences({ subject, from, to }: DifferencesProps) {
   return (
     <>
       <Notice tone="warn">{TEXT.onlyDifferences}</Notice>
-      <Answer query={diff}>
+      <Loaded query={diff}>
         {({ ops, partial }) =>
           ops.length === 0 ? (
             <Empty
@@ -31,7 +31,7 @@ export function Differences({ subject, from, to }: DifferencesProps) {
             />
           )
         }
-      </Answer>
+      </Loaded>
     </>
   );
 }

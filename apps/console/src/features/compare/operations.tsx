@@ -6,7 +6,7 @@ import { FramedTable } from '../../ui/table/framed-table.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import ui from '../../ui/ui.module.css';
 import type { Change } from './comparison.ts';
-import { Kind, otherPlace } from './sides.tsx';
+import { KindLabel, otherPlace } from './sides.tsx';
 import { TEXT } from './words.ts';
 import styles from './compare.module.css';
 
@@ -33,7 +33,7 @@ export function Operations({ changes, name }: { changes: readonly Operation[]; n
       value: ({ op }) => op,
       cell: (change) => (
         <>
-          <code>{change.op}</code> {change.movedWith !== null && <Kind change={change} />}
+          <code>{change.op}</code> {change.movedWith !== null && <KindLabel change={change} />}
         </>
       ),
     },

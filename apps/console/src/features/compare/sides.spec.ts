@@ -1,4 +1,4 @@
-import { common, kindOf, otherPlace, rowsOf } from './sides.tsx';
+import { common, changeKindOf, otherPlace, rowsOf } from './sides.tsx';
 
 /** Returns this number of unchanged lines around changes. */
 const lines = (...changes: readonly number[]): Int32Array => Int32Array.from(changes);
@@ -43,6 +43,6 @@ it.each([
 ] as const)('%s with %s is told as %s', (op, movedWith, kind, other) => {
   const change = { op, path: '/b', movedWith };
   const first = { op, path: '/a', movedWith: null };
-  expect(kindOf(change)).toBe(kind);
+  expect(changeKindOf(change)).toBe(kind);
   expect(otherPlace([first], change)).toBe(other);
 });

@@ -4,7 +4,7 @@ import type { api } from '@identity-state/client';
 import { Badge, type Tone } from '../../ui/page.tsx';
 import { Place, wholeName } from '../../ui/text/place.tsx';
 import { isAtOrBelow } from '../proposals/draft/content.ts';
-import { STATUS_TONES } from '../subject/provenance.ts';
+import { EVIDENCE_TONES } from '../subject/provenance.ts';
 import type { Change, Comparison } from './comparison.ts';
 import { TEXT } from './words.ts';
 import styles from './compare.module.css';
@@ -125,7 +125,7 @@ export type ChangeKind = keyof typeof TEXT.kinds;
 
 const TONES: Readonly<Record<ChangeKind, Tone>> = { added: 'good', removed: 'bad', changed: 'warn', moved: 'accent' };
 
-export function kindOf({ op, movedWith }: Kinded): ChangeKind {
+export function changeKindOf({ op, movedWith }: Kinded): ChangeKind {
   if (movedWith !== null) return 'moved';
   return op === 'add' ? 'added' : op === 'remove' ? 'removed' : 'changed';
 }
@@ -137,8 +137,8 @@ export function otherPlace(changes: readonly Pick<Change, 'path'>[], { op, moved
   return op === 'add' ? TEXT.movedFrom(wholeName(other.path)) : TEXT.movedTo(wholeName(other.path));
 }
 
-export function Kind({ change }: { change: Kinded }) {
-  const kind = kindOf(change);
+export function KindLabel({ change }: { change: Kinded }) {
+  const kind = changeKindOf(change);
   return <Badge tone={TONES[kind]}>{TEXT.kinds[kind]}</Badge>;
 }
 
@@ -158,9 +158,9 @@ function Head({
   if (change === undefined) return null;
   const other = otherPlace(comparison.changes, change);
   return (
-    <div className={styles.head} data-kind={kindOf(change)}>
+    <div className={styles.head} data-kind={changeKindOf(change)}>
       <div>
-        <Kind change={change} /> <Place pointer={change.path} />{' '}
+        <KindLabel change={change} /> <Place pointer={change.path} />{' '}
         {other !== null && <span className={styles.quiet}>{other}</span>}
       </div>
       <Evidence change={change} attribution={attribution} leaves={leaves} />
@@ -193,7 +193,7 @@ function Evidence({
   return (
     <div className={styles.evidence}>
       {since !== undefined && <span className={styles.quiet}>{TEXT.since(since.since_version, since.changed_by)}</span>}
-      {status !== undefined && <Badge tone={STATUS_TONES[status]}>{TEXT.evidence[status]}</Badge>}
+      {status !== undefined && <Badge tone={EVIDENCE_TONES[status]}>{TEXT.evidence[status]}</Badge>}
       {status === undefined && said?.evidence_unchanged === true && <Badge tone="warn">{TEXT.evidence.carried}</Badge>}
       {refs.map((ref) => (
         <span key={`${ref.evidence_type}/${ref.evidence_id}`} className={styles.ref}>

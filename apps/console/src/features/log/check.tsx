@@ -8,8 +8,8 @@ import type { TrustedKeys } from '../../entities/trusted-keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem, Section } from '../../ui/page.tsx';
-import { Erased } from '../subject/erased.tsx';
-import { Outcome } from '../verify/outcome.tsx';
+import { ErasedNotice } from '../subject/erased.tsx';
+import { VerificationOutcome } from '../verify/outcome.tsx';
 import { useVerification } from '../verify/verification.ts';
 import ui from '../../ui/ui.module.css';
 import { TEXT } from './words.ts';
@@ -33,7 +33,7 @@ interface Found {
 }
 
 /** Verifies an entry of the log by its index, or by the id of its snapshot. */
-export function Check({ tenantId, keys }: { tenantId: string; keys: TrustedKeys | null }) {
+export function EntryCheck({ tenantId, keys }: { tenantId: string; keys: TrustedKeys | null }) {
   const client = useClient();
   const { verification, begin, stop } = useVerification(keys);
   const [what, setWhat] = useState('');
@@ -88,9 +88,9 @@ export function Check({ tenantId, keys }: { tenantId: string; keys: TrustedKeys 
       {error !== null && <Problem error={error} />}
       {error === null && (verification !== null || found !== null) && (
         <div className={ui.page}>
-          {found?.receipt && <Erased receipt={found.receipt} />}
+          {found?.receipt && <ErasedNotice receipt={found.receipt} />}
           {found?.proof === null && <p>{TEXT.erasureNotLogged}</p>}
-          {verification !== null && <Outcome verification={verification} />}
+          {verification !== null && <VerificationOutcome verification={verification} />}
           {found?.snapshot && (
             <Link
               to={`${SUBJECT_VIEW}/proof`}

@@ -26,7 +26,7 @@ export interface ShownSignature {
 }
 
 /** The newest checkpoint, and its relation to the checkpoint that this browser kept. */
-export interface Look {
+export interface CheckpointLook {
   readonly note: string;
   readonly checkpoint: Checkpoint;
   readonly signatures: readonly ShownSignature[];
@@ -41,7 +41,7 @@ export interface Look {
 const seenFirst = new Map<string, number>();
 
 /** Verifies the newest checkpoint of the log with the trusted keys, and that it extends the kept checkpoint. */
-export function useLook(keys: TrustedKeys | null): UseQueryResult<Look> {
+export function useLook(keys: TrustedKeys | null): UseQueryResult<CheckpointLook> {
   const session = useSession();
   return useQuery({
     queryKey: ['log', 'look', keys?.text],

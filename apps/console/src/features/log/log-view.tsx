@@ -3,16 +3,16 @@ import { type api, momentOfChange } from '@identity-state/client';
 import { encodeBase64 } from '@iss/tlog';
 import { useTenantId } from '../../app/address.ts';
 import { apiCall, useGet } from '../../app/api.ts';
-import { Trust } from '../../entities/trust.tsx';
+import { TrustPanel } from '../../entities/trust.tsx';
 import { policyTextOf, type TrustedKeys, useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy, Hash } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
-import { Answer, Badge, Empty, Loading, Notice, Page, Problem, Section } from '../../ui/page.tsx';
+import { Loaded, Badge, Empty, Loading, Notice, Page, Problem, Section } from '../../ui/page.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
 import { Table } from '../../ui/table/table.tsx';
-import { Check } from './check.tsx';
-import { type Look, type ShownSignature, useLook } from './checkpoint.ts';
+import { EntryCheck } from './check.tsx';
+import { type CheckpointLook, type ShownSignature, useLook } from './checkpoint.ts';
 import { TEXT } from './words.ts';
 import styles from './log.module.css';
 
@@ -43,19 +43,19 @@ function Log({ tenantId }: { tenantId: string | null }) {
       {keys === null ? (
         served.error !== null && <Problem error={served.error} retry={() => void served.refetch()} />
       ) : (
-        <Answer query={look}>{(data) => <Newest look={data} whose={keys.whose} />}</Answer>
+        <Loaded query={look}>{(data) => <Newest look={data} whose={keys.whose} />}</Loaded>
       )}
-      {tenantId !== null && <Check tenantId={tenantId} keys={keys} />}
-      <Trust />
+      {tenantId !== null && <EntryCheck tenantId={tenantId} keys={keys} />}
+      <TrustPanel />
       {tenantId !== null && <Growth tenantId={tenantId} size={look.data?.checkpoint.size ?? null} />}
       <Section title={TEXT.keys}>
-        <Answer query={served}>{(data) => <Keys keys={data} />}</Answer>
+        <Loaded query={served}>{(data) => <Keys keys={data} />}</Loaded>
       </Section>
     </Page>
   );
 }
 
-function Newest({ look, whose }: { look: Look; whose: TrustedKeys['whose'] }) {
+function Newest({ look, whose }: { look: CheckpointLook; whose: TrustedKeys['whose'] }) {
   const { checkpoint, note, fault, signatures } = look;
   return (
     <Section title={TEXT.newest} actions={<Copy text={note} label={TEXT.copyNote} />}>
@@ -105,7 +105,7 @@ function Newest({ look, whose }: { look: Look; whose: TrustedKeys['whose'] }) {
   );
 }
 
-function grownText({ keptSize, checkpoint: { size } }: Look): string {
+function grownText({ keptSize, checkpoint: { size } }: CheckpointLook): string {
   const shown = size.toLocaleString();
   if (keptSize === null) return TEXT.grownFirst(shown);
   return keptSize === size ? TEXT.grownSame(shown) : TEXT.grownTo(keptSize.toLocaleString(), shown);

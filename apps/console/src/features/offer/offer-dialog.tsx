@@ -7,7 +7,7 @@ import { ShownDialog } from '../../ui/dialog.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PartsField } from '../sharing/make/parts-field.tsx';
-import { bodyOf, faultsOf, PROFILES, START } from './offer.ts';
+import { bodyOf, offerFaults, OFFERED_PROFILES, START } from './offer.ts';
 import { TEXT } from './words.ts';
 
 interface OfferDialogProps {
@@ -29,7 +29,7 @@ export default function OfferDialog({ tenantId, snapshot, isOwner, onClose }: Of
         path: { tenant_id: tenantId, snapshot_id: snapshot.snapshot_id },
         body: bodyOf(values),
       }),
-    faultsOf,
+    faultsOf: offerFaults,
     onDone: setOffer,
   });
   if (offer !== null) return <Offered offer={offer} onClose={onClose} />;
@@ -48,9 +48,9 @@ export default function OfferDialog({ tenantId, snapshot, isOwner, onClose }: Of
         hint={isOwner ? undefined : TEXT.granted}
         options={[
           { value: '', label: TEXT.view },
-          ...PROFILES.map((value) => ({ value, label: TEXT.profiles[value] })),
+          ...OFFERED_PROFILES.map((value) => ({ value, label: TEXT.profiles[value] })),
         ]}
-        {...form.choice('kind', ['', ...PROFILES])}
+        {...form.choice('kind', ['', ...OFFERED_PROFILES])}
       />
       {kind === '' && isOwner && (
         <PartsField

@@ -17,12 +17,12 @@ export interface OfferValues extends Record<string, string | boolean> {
   readonly hasCode: boolean;
 }
 
-export const PROFILES: readonly Profile[] = ['company_info', 'ownership', 'ubo', 'control'];
+export const OFFERED_PROFILES: readonly Profile[] = ['company_info', 'ownership', 'ubo', 'control'];
 export const START: OfferValues = { kind: '', isPart: false, paths: '', days: '30', hasCode: true };
 const DAY_S = 86_400;
 
 /** Returns the errors of the values. */
-export function faultsOf({ kind, isPart, paths, days }: OfferValues) {
+export function offerFaults({ kind, isPart, paths, days }: OfferValues) {
   const isDays = /^\d{1,3}$/.test(days) && Number(days) >= 1 && Number(days) <= 365;
   return {
     paths: kind === '' && isPart ? faultOfPaths(pathsOf(paths)) : undefined,

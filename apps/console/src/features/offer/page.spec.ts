@@ -3,7 +3,7 @@ import {
   actAs, answerItem, api, buttons, check, copied, field, fill, open, press, screen, see, sends, unsee,
 } from '../../testing/page.tsx'; // prettier-ignore
 import { headerOf, snapshotOf } from '../../testing/snapshot.ts';
-import { bodyOf, faultsOf, START } from './offer.ts';
+import { bodyOf, offerFaults, START } from './offer.ts';
 
 const OF_SUBJECT = '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}';
 const OFFERS = 'POST /v1/tenants/{tenant_id}/snapshots/{snapshot_id}/credential-offers';
@@ -44,7 +44,7 @@ it.each([
   [{ isPart: true }, 'paths'],
   [{ isPart: true, paths: '/evidence' }, 'paths'],
 ] as const)('refuses %j', (change, name) => {
-  expect(faultsOf({ ...START, ...change })[name]).toEqual(expect.any(String));
+  expect(offerFaults({ ...START, ...change })[name]).toEqual(expect.any(String));
 });
 
 it('shows the link, and the code once', async () => {

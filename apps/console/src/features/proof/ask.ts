@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { isJsonObject, type JsonValue, parseStoredJson } from '@iss/domain/pure';
-import { type Answer, noteOf, type Step, type VersionEvidence } from '@iss/proof';
+import { type Fetched, noteOf, type Step, type VersionEvidence } from '@iss/proof';
 import type { NewestAnswer } from '@iss/proof/complete';
 import { parseCheckpoint, parseNote } from '@iss/tlog';
 import { type api, ApiError, ErasedError, type ErasureReceipt, type IdentityState } from '@identity-state/client';
@@ -149,7 +149,7 @@ function whatIsLeft(receipt: ErasureReceipt): Read {
 }
 
 /** Returns a response, or the reason of a refusal, which belongs to one step. Other errors are thrown. */
-async function answerOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
+async function answerOf<T>(work: () => Promise<T>): Promise<Fetched<T>> {
   try {
     return { got: await work() };
   } catch (error) {
@@ -189,7 +189,7 @@ async function consistencyBetween(
   kept: string,
   note: string,
   signal: AbortSignal,
-): Promise<Answer<readonly string[]> | null> {
+): Promise<Fetched<readonly string[]> | null> {
   const sizes = [kept, note].map((one) => checkpointOf(one)?.size ?? 0).sort((one, other) => one - other);
   const [from = 0, to = 0] = sizes;
   if (from === 0 || from === to) return null;

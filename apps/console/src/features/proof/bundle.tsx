@@ -5,7 +5,7 @@ import type { TrustedKeys } from '../../entities/trusted-keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { download } from '../../ui/download.ts';
 import { Problem, Section } from '../../ui/page.tsx';
-import { Outcome } from '../verify/outcome.tsx';
+import { VerificationOutcome } from '../verify/outcome.tsx';
 import { useVerification } from '../verify/verification.ts';
 import ui from '../../ui/ui.module.css';
 import { TEXT } from './words.ts';
@@ -15,7 +15,7 @@ const NDJSON = 'application/x-ndjson';
 const TOLD_AT_ONCE = 100;
 
 /** Verifies or downloads the bundle of a subject. */
-export function Bundle({ subject, keys }: { subject: SubjectAddress; keys: TrustedKeys | null }) {
+export function BundleActions({ subject, keys }: { subject: SubjectAddress; keys: TrustedKeys | null }) {
   const { fetched, fetchBundle } = useBundle(subject);
   const { verification, begin, stop, read } = useVerification(keys);
   const name = TEXT.bundleName(subject.subjectId);
@@ -47,7 +47,7 @@ export function Bundle({ subject, keys }: { subject: SubjectAddress; keys: Trust
       {fetched.is === 'failed' && <Problem error={fetched.error} />}
       {verification !== null && (
         <div className={ui.page}>
-          <Outcome verification={verification} onStop={stop} read={read} />
+          <VerificationOutcome verification={verification} onStop={stop} read={read} />
         </div>
       )}
     </Section>

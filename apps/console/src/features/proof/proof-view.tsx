@@ -2,16 +2,16 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { JsonValue } from '@iss/domain/pure';
 import type { Step, StepState } from '@iss/proof';
 import { useSubject } from '../../app/address.ts';
-import { Trust } from '../../entities/trust.tsx';
+import { TrustPanel } from '../../entities/trust.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { useVersions, VersionChoice, versionOf } from '../../entities/versions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Copy, Hash } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
-import { Answer, Badge, Loading, Page, Problem, type Tone } from '../../ui/page.tsx';
-import { Erased } from '../subject/erased.tsx';
+import { Loaded, Badge, Loading, Page, Problem, type Tone } from '../../ui/page.tsx';
+import { ErasedNotice } from '../subject/erased.tsx';
 import { type Proven, useProof } from './ask.ts';
-import { Bundle } from './bundle.tsx';
+import { BundleActions } from './bundle.tsx';
 import { TEXT } from './words.ts';
 import styles from './proof.module.css';
 
@@ -44,21 +44,21 @@ export function ProofView() {
       {version !== null && (
         <VersionChoice label={TEXT.version} versions={list.items} latest={latest} value={version} onChange={choose} />
       )}
-      <Trust />
+      <TrustPanel />
       {keys === null && served.error !== null && <Problem error={served.error} retry={() => void served.refetch()} />}
       {proof.isFetching && proof.data === undefined && <p role="status">{TEXT.working}</p>}
       {proof.isEnabled && !(proof.isFetching && proof.data === undefined) && (
-        <Answer query={proof}>
+        <Loaded query={proof}>
           {({ steps, receipt }) => (
             <>
-              {receipt !== null && <Erased receipt={receipt} />}
+              {receipt !== null && <ErasedNotice receipt={receipt} />}
               <Steps steps={steps} isErased={receipt !== null} />
             </>
           )}
-        </Answer>
+        </Loaded>
       )}
       {version === null && list.error === null && <Loading />}
-      {access?.may('read_lineage') === true && <Bundle subject={subject} keys={keys} />}
+      {access?.may('read_lineage') === true && <BundleActions subject={subject} keys={keys} />}
     </Page>
   );
 }

@@ -4,18 +4,18 @@ import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Badge } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
-import { Beside, Leaf, Mark, RemoveButton } from './attribute-leaf.tsx';
+import { Beside, AttributeLeaf, Mark, RemoveButton } from './attribute-leaf.tsx';
 import {
   countLeaves,
   isAtOrBelow,
   type JsonObject,
   type JsonValue,
-  pathsOf,
+  attributionOf,
   valueAt,
   withValue,
 } from './draft/content.ts';
 import type { Draft } from './draft/draft.ts';
-import { EMPTY, type Kind, kindOf, KINDS, type PlaceProps, useForm } from './form-context.ts';
+import { EMPTY, type ValueKind, valueKindOf, VALUE_KINDS, type PlaceProps, useProposalForm } from './form-context.ts';
 import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
 
@@ -25,7 +25,7 @@ const SHOWN_MEMBERS = 100;
 
 /** Shows a field for each attribute. */
 export function AttributeForm({ attributes, unread }: { attributes: JsonValue; unread: Draft['unread'] }) {
-  const { base } = useForm();
+  const { base } = useProposalForm();
   return (
     <div className={styles.tree}>
       <Children
@@ -41,13 +41,13 @@ export function AttributeForm({ attributes, unread }: { attributes: JsonValue; u
 }
 
 const Place = memo(function Place(props: PlaceProps) {
-  const kind = kindOf(props.value);
-  return kind === 'group' || kind === 'list' ? <Group {...props} /> : <Leaf {...props} kind={kind} />;
+  const kind = valueKindOf(props.value);
+  return kind === 'group' || kind === 'list' ? <Group {...props} /> : <AttributeLeaf {...props} kind={kind} />;
 });
 
 function Group(props: PlaceProps) {
   const { pointer, name, value, before, isOpen } = props;
-  const { focus, faults } = useForm();
+  const { focus, faults } = useProposalForm();
   const holdsFocus = focus !== undefined && isAtOrBelow(focus, pointer);
   const faultCount = [...faults.keys()].filter((path) => isAtOrBelow(path, pointer)).length;
   const [isShown, setShown] = useState(isOpen || holdsFocus);
@@ -73,7 +73,7 @@ function Group(props: PlaceProps) {
 
 /** Shows the members of a group or list, the removed ones, and a form to add one. */
 function Children({ pointer, name, value, before, unread, isOpen }: PlaceProps) {
-  const { focus } = useForm();
+  const { focus } = useProposalForm();
   const [shown, setShown] = useState(SHOWN_MEMBERS);
   const isList = Array.isArray(value);
   const members = value !== null && typeof value === 'object' ? Object.entries(value) : [];
@@ -116,7 +116,7 @@ function Children({ pointer, name, value, before, unread, isOpen }: PlaceProps) 
 }
 
 function Removed({ pointer, name }: { pointer: string; name: string }) {
-  const { base, edit } = useForm();
+  const { base, edit } = useProposalForm();
   const putBack = (): void => {
     const value = valueAt(base, pointer);
     if (value === undefined) return;
@@ -137,22 +137,22 @@ function Removed({ pointer, name }: { pointer: string; name: string }) {
 
 /** Restores the attribution of a place from the base version. */
 function withPutBack(base: JsonObject, content: JsonObject, pointer: string): JsonObject {
-  const back = Object.entries(pathsOf(base)).filter(([path]) => isAtOrBelow(path, pointer));
+  const back = Object.entries(attributionOf(base)).filter(([path]) => isAtOrBelow(path, pointer));
   if (back.length === 0) return content;
-  return { ...content, attribute_paths: { ...pathsOf(content), ...Object.fromEntries(back) } };
+  return { ...content, attribute_paths: { ...attributionOf(content), ...Object.fromEntries(back) } };
 }
 
 function Faults({ pointer }: { pointer: string }) {
-  const { faults } = useForm();
+  const { faults } = useProposalForm();
   const own = faults.get(pointer) ?? [];
   return own.length === 0 ? null : <p className={ui.fault}>{own.join(' ')}</p>;
 }
 
 function AddMember({ pointer, name, value }: { pointer: string; name: string; value: JsonValue }) {
-  const { edit } = useForm();
+  const { edit } = useProposalForm();
   const [isOpen, setOpen] = useState(false);
   const [member, setMember] = useState('');
-  const [kind, setKind] = useState<Kind>('text');
+  const [kind, setKind] = useState<ValueKind>('text');
   const [fault, setFault] = useState<string | undefined>(undefined);
   const isList = Array.isArray(value);
   if (!isOpen) {
@@ -193,9 +193,9 @@ function AddMember({ pointer, name, value }: { pointer: string; name: string; va
       <Select
         label={TEXT.memberType}
         value={kind}
-        options={KINDS}
+        options={VALUE_KINDS}
         autoFocus={isList}
-        onChange={(event) => setKind(KINDS.find((one) => one.value === event.target.value)?.value ?? 'text')}
+        onChange={(event) => setKind(VALUE_KINDS.find((one) => one.value === event.target.value)?.value ?? 'text')}
       />
       <Button small onClick={add}>
         {TEXT.add}

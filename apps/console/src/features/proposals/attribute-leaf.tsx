@@ -4,9 +4,9 @@ import { Button } from '../../ui/button.tsx';
 import { Badge } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
 import { FitBadge } from './changes.tsx';
-import { coverOf, fitOf, textOf, withValueAt } from './draft/backing.ts';
+import { coverOf, fitOf, textMember, withValueAt } from './draft/backing.ts';
 import { isAtOrBelow, isSame, type JsonValue, removePlace, valueAt } from './draft/content.ts';
-import { EMPTY, type Kind, KINDS, type PlaceProps, useForm } from './form-context.ts';
+import { EMPTY, type ValueKind, VALUE_KINDS, type PlaceProps, useProposalForm } from './form-context.ts';
 import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
 
@@ -15,8 +15,8 @@ const LONG_TEXT = 90;
 const SHOWN_BEFORE = 200;
 
 /** Shows the field of a value, its evidence, and its previous value. */
-export function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps & { kind: Kind }) {
-  const { faults } = useForm();
+export function AttributeLeaf({ pointer, name, value, before, unread, kind }: PlaceProps & { kind: ValueKind }) {
+  const { faults } = useProposalForm();
   const id = useId();
   const row = useFocusedRow(pointer);
   const typed = unread[pointer];
@@ -24,7 +24,7 @@ export function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps 
   const own = [...(typed === undefined ? [] : [TEXT.noNumber]), ...(faults.get(pointer) ?? [])];
   const [isLong] = useState(typeof value === 'string' && (value.length > LONG_TEXT || value.includes('\n')));
   const { become, typeNumber } = useEdits(pointer);
-  const changeKind = (next: Kind): void => {
+  const changeKind = (next: ValueKind): void => {
     if (next === 'number') return typeNumber(typeof value === 'string' ? value : '0');
     if (next === 'text') return become(value === null ? '' : (typed ?? shortText(value)));
     become(EMPTY[next]);
@@ -77,7 +77,7 @@ export function Leaf({ pointer, name, value, before, unread, kind }: PlaceProps 
 
 /** Focuses and scrolls to the row of the value that the form was opened for. */
 function useFocusedRow(pointer: string): RefObject<HTMLDivElement | null> {
-  const { focus } = useForm();
+  const { focus } = useProposalForm();
   const row = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (focus !== pointer) return;
@@ -89,7 +89,7 @@ function useFocusedRow(pointer: string): RefObject<HTMLDivElement | null> {
 
 /** Returns functions that replace a value. A text that is no number yet stays beside the value. */
 function useEdits(pointer: string) {
-  const { edit } = useForm();
+  const { edit } = useProposalForm();
   const become = (next: JsonValue): void =>
     edit((draft) => ({
       ...draft,
@@ -104,18 +104,18 @@ function useEdits(pointer: string) {
   return { become, typeNumber };
 }
 
-function KindChoice({ name, kind, onChange }: { name: string; kind: Kind; onChange: (kind: Kind) => void }) {
+function KindChoice({ name, kind, onChange }: { name: string; kind: ValueKind; onChange: (kind: ValueKind) => void }) {
   return (
     <select
       className={styles.kind}
       aria-label={TEXT.kind(name)}
       value={kind}
       onChange={(event) => {
-        const next = KINDS.find((one) => one.value === event.target.value);
+        const next = VALUE_KINDS.find((one) => one.value === event.target.value);
         if (next !== undefined) onChange(next.value);
       }}
     >
-      {KINDS.map((one) => (
+      {VALUE_KINDS.map((one) => (
         <option key={one.value} value={one.value}>
           {one.label}
         </option>
@@ -125,7 +125,7 @@ function KindChoice({ name, kind, onChange }: { name: string; kind: Kind; onChan
 }
 
 interface ControlProps {
-  kind: Kind;
+  kind: ValueKind;
   value: JsonValue;
   typed: string | undefined;
   isLong: boolean;
@@ -179,7 +179,7 @@ function Control({ kind, value, typed, isLong, control, become, typeNumber }: Co
 
 /** Shows the evidence status of a value, and a button to add evidence. */
 function Backing({ pointer, name, isChanged }: { pointer: string; name: string; isChanged: boolean }) {
-  const { base, evidence, addEvidence, proved } = useForm();
+  const { base, evidence, addEvidence, proved } = useProposalForm();
   const known = fitOf(base, evidence, pointer, isChanged);
   const fit = known === 'kept' && proved.get(pointer)?.evidence_status === 'carried' ? 'carried' : known;
   const cover = coverOf(evidence, pointer);
@@ -188,7 +188,7 @@ function Backing({ pointer, name, isChanged }: { pointer: string; name: string; 
       <FitBadge fit={fit} />
       {cover.map((reference, index) => (
         <span key={index} className={styles.quiet}>
-          {textOf(reference, 'evidence_id')} · {textOf(reference, 'evidence_type')}
+          {textMember(reference, 'evidence_id')} · {textMember(reference, 'evidence_type')}
         </span>
       ))}
       {fit !== 'current' && (
@@ -202,7 +202,7 @@ function Backing({ pointer, name, isChanged }: { pointer: string; name: string; 
 
 /** The container in which new evidence of a value is entered. */
 export function Beside({ pointer }: { pointer: string }) {
-  const { beside, placeBeside } = useForm();
+  const { beside, placeBeside } = useProposalForm();
   return beside === pointer && <div ref={placeBeside} />;
 }
 
@@ -213,7 +213,7 @@ export function Mark({ value, before }: { value: JsonValue; before: JsonValue | 
 }
 
 export function RemoveButton({ pointer, name, isNamed = false }: { pointer: string; name: string; isNamed?: boolean }) {
-  const { edit } = useForm();
+  const { edit } = useProposalForm();
   const remove = (): void =>
     edit((draft) => {
       const tokens = parsePointer(pointer);

@@ -4,8 +4,16 @@ import { Badge, type Tone } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { Place, textOfValue } from '../../ui/text/place.tsx';
 import { Time } from '../../ui/time.tsx';
-import { coverOf, type Fit, fitOf, itemOf, textOf } from './draft/backing.ts';
-import { isAtOrBelow, isSame, type JsonObject, type JsonValue, pathsOf, type Step, stepsOf } from './draft/content.ts';
+import { coverOf, type Fit, fitOf, itemOf, textMember } from './draft/backing.ts';
+import {
+  isAtOrBelow,
+  isSame,
+  type JsonObject,
+  type JsonValue,
+  attributionOf,
+  type DraftStep,
+  stepsOf,
+} from './draft/content.ts';
 import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
 
@@ -20,7 +28,7 @@ const FIT_TONES: Readonly<Record<Fit, Tone>> = {
   kept: 'plain',
 };
 
-const OP_TONES: Readonly<Record<Step['op'], Tone>> = { add: 'good', replace: 'accent', remove: 'bad' };
+const OP_TONES: Readonly<Record<DraftStep['op'], Tone>> = { add: 'good', replace: 'accent', remove: 'bad' };
 
 interface ChangesProps {
   caption: string;
@@ -31,7 +39,7 @@ interface ChangesProps {
   /** Places to mark, since something else changes them too. */
   alsoChanged?: readonly string[];
   /** Returns a note for a step. */
-  noteOf?: (step: Step) => string | null;
+  noteOf?: (step: DraftStep) => string | null;
 }
 
 /** Lists the changed places with the previous value, the new value and its evidence. */
@@ -91,14 +99,14 @@ export function Changes({ caption, from, to, known, alsoChanged = [], noteOf }: 
   );
 }
 
-interface Shown extends Step {
+interface Shown extends DraftStep {
   /** The unchanged value whose evidence changes. */
   readonly named?: string;
 }
 
 /** Returns the unchanged values whose evidence changes. */
-function attributionSteps(from: JsonObject, to: JsonObject, steps: readonly Step[]): Shown[] {
-  const [before, after] = [pathsOf(from), pathsOf(to)];
+function attributionSteps(from: JsonObject, to: JsonObject, steps: readonly DraftStep[]): Shown[] {
+  const [before, after] = [attributionOf(from), attributionOf(to)];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((named) => {
     const isBeside = steps.some(({ path }) => isAtOrBelow(named, path) || isAtOrBelow(path, named));
     if (isBeside || isSame(before[named], after[named])) return [];
@@ -110,7 +118,7 @@ function attributionSteps(from: JsonObject, to: JsonObject, steps: readonly Step
 
 /** Returns whether a value is an item of evidence. */
 function isItem(value: JsonValue): boolean {
-  return ['evidence_id', 'evidence_type', 'source', 'captured_at'].every((name) => textOf(value, name) !== '');
+  return ['evidence_id', 'evidence_type', 'source', 'captured_at'].every((name) => textMember(value, name) !== '');
 }
 
 function Value({ value, side }: { value: JsonValue | undefined; side: 'added' | 'removed' }) {
@@ -118,10 +126,11 @@ function Value({ value, side }: { value: JsonValue | undefined; side: 'added' | 
   if (isItem(value)) {
     return (
       <div className={styles.changed} data-side={side}>
-        {textOf(value, 'evidence_id')} · {textOf(value, 'evidence_type')}
+        {textMember(value, 'evidence_id')} · {textMember(value, 'evidence_type')}
         <br />
-        {TEXT.from(textOf(value, 'source'))}, {textOf(value, 'locator') !== '' && `${textOf(value, 'locator')}, `}
-        {TEXT.captured} <Time at={textOf(value, 'captured_at')} />
+        {TEXT.from(textMember(value, 'source'))},{' '}
+        {textMember(value, 'locator') !== '' && `${textMember(value, 'locator')}, `}
+        {TEXT.captured} <Time at={textMember(value, 'captured_at')} />
       </div>
     );
   }
@@ -158,12 +167,12 @@ function Backing({ from, to, path }: { from: JsonObject; to: JsonObject; path: s
 function Cover({ content, path }: { content: JsonObject; path: string }) {
   return coverOf(content, path).map((reference, index) => {
     const item = itemOf(content, reference);
-    const [locator, role] = [textOf(item, 'locator'), textOf(reference, 'role')];
+    const [locator, role] = [textMember(item, 'locator'), textMember(reference, 'role')];
     return (
       <div key={index}>
-        {textOf(reference, 'evidence_id')} · {textOf(reference, 'evidence_type')}{' '}
+        {textMember(reference, 'evidence_id')} · {textMember(reference, 'evidence_type')}{' '}
         <span className={styles.quiet}>
-          {item === undefined ? TEXT.fits.missing : TEXT.from(textOf(item, 'source'))}
+          {item === undefined ? TEXT.fits.missing : TEXT.from(textMember(item, 'source'))}
           {locator !== '' && `, ${locator}`}
           {role !== '' && ` (${role})`}
         </span>

@@ -15,13 +15,21 @@ import {
   refersTo,
   roleOf,
   supportedBy,
-  textOf,
+  textMember,
   withItem,
   withMended,
   withRole,
   withSupport,
 } from './draft/backing.ts';
-import { isAtOrBelow, isSame, type JsonObject, type JsonValue, leavesOf, patchOf, valueAt } from './draft/content.ts';
+import {
+  isAtOrBelow,
+  isSame,
+  type JsonObject,
+  type JsonValue,
+  leafPointersOf,
+  draftPatch,
+  valueAt,
+} from './draft/content.ts';
 import type { Draft } from './draft/draft.ts';
 import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
@@ -81,7 +89,7 @@ export function missingOf(base: JsonObject, content: JsonObject): ReadonlyMap<st
   evidenceOf(content).forEach((item, index) => {
     if (!isAdded(base, item)) return;
     for (const name of REQUIRED) {
-      if (textOf(item, name).trim() === '') missing.set(`/evidence/${index}/${name}`, [TEXT.required]);
+      if (textMember(item, name).trim() === '') missing.set(`/evidence/${index}/${name}`, [TEXT.required]);
     }
   });
   return missing;
@@ -157,8 +165,8 @@ export function EvidenceForm({ draft, focus, faults, edit, beside }: EvidenceFor
             {existing.map(({ item, index }) => (
               <fieldset key={index} className={styles.item}>
                 <legend>
-                  {textOf(item, 'evidence_id')} · {textOf(item, 'evidence_type')}{' '}
-                  <span className={styles.quiet}>{TEXT.from(textOf(item, 'source'))}</span>
+                  {textMember(item, 'evidence_id')} · {textMember(item, 'evidence_type')}{' '}
+                  <span className={styles.quiet}>{TEXT.from(textMember(item, 'source'))}</span>
                 </legend>
                 <Supports item={item} content={content} changed={changed} support={support} />
               </fieldset>
@@ -172,7 +180,7 @@ export function EvidenceForm({ draft, focus, faults, edit, beside }: EvidenceFor
 
 /** Returns the values that the draft adds or replaces, the groups that lost one, and the value that it was opened for. */
 function changedPlaces(base: JsonObject, content: JsonObject, focus: string | undefined): string[] {
-  const changed = patchOf(base, content).flatMap(({ op, path }) => {
+  const changed = draftPatch(base, content).flatMap(({ op, path }) => {
     if (!isAtOrBelow(path, '/attributes')) return [];
     return [op === 'remove' ? path.slice(0, path.lastIndexOf('/')) : path];
   });
@@ -207,7 +215,7 @@ function NewItem({ item, index, role, faults, isFocused, edit, children }: NewIt
     });
   const field = (name: FieldName) => ({
     label: TEXT.fields[name],
-    value: textOf(item, name),
+    value: textMember(item, name),
     fault: faults.get(`/evidence/${index}/${name}`)?.join(' '),
     required: isRequired(name),
     onChange: (event: React.ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => change(name, event.target.value),
@@ -215,7 +223,7 @@ function NewItem({ item, index, role, faults, isFocused, edit, children }: NewIt
   const whole = faults.get(`/evidence/${index}`);
   return (
     <fieldset className={styles.item} data-new-evidence>
-      <legend>{TEXT.newItem(textOf(item, 'evidence_id'))}</legend>
+      <legend>{TEXT.newItem(textMember(item, 'evidence_id'))}</legend>
       {whole !== undefined && <p className={ui.fault}>{whole.join(' ')}</p>}
       <div className={styles.itemFields}>
         <TextField
@@ -233,7 +241,7 @@ function NewItem({ item, index, role, faults, isFocused, edit, children }: NewIt
         <MomentField
           {...field('captured_at')}
           step={1}
-          value={localOf(textOf(item, 'captured_at'))}
+          value={localOf(textMember(item, 'captured_at'))}
           onChange={(event) => change('captured_at', instantOf(event.target.value) ?? '')}
         />
         <TextField {...field('evidence_id')} />
@@ -271,7 +279,7 @@ interface SupportsProps {
 function Supports({ item, content, changed, support }: SupportsProps) {
   const on = supportedBy(content, item);
   const offered = [...new Set([...changed, ...on])];
-  const others = leavesOf(content, MAX_PLACES).filter((path) => !offered.includes(path));
+  const others = leafPointersOf(content, MAX_PLACES).filter((path) => !offered.includes(path));
   return (
     <div className={styles.supports} role="group" aria-label={TEXT.supports}>
       <span className={ui.legend}>{TEXT.supports}</span>

@@ -24,21 +24,21 @@ const Context = createContext<FormContext | null>(null);
 export const FormProvider = Context;
 
 /** Returns the data of the form around a field. */
-export function useForm(): FormContext {
+export function useProposalForm(): FormContext {
   const form = useContext(Context);
   if (form === null) throw new Error('This component needs a form around it.');
   return form;
 }
 
-export type Kind = keyof typeof TEXT.kinds;
-export const KINDS = (['text', 'number', 'boolean', 'null', 'group', 'list'] as const satisfies readonly Kind[]).map(
-  (value) => ({
-    value,
-    label: TEXT.kinds[value],
-  }),
-);
+export type ValueKind = keyof typeof TEXT.kinds;
+export const VALUE_KINDS = (
+  ['text', 'number', 'boolean', 'null', 'group', 'list'] as const satisfies readonly ValueKind[]
+).map((value) => ({
+  value,
+  label: TEXT.kinds[value],
+}));
 /** The value that a new member of each kind starts with. */
-export const EMPTY: Readonly<Record<Kind, JsonValue>> = {
+export const EMPTY: Readonly<Record<ValueKind, JsonValue>> = {
   text: '',
   number: 0,
   boolean: false,
@@ -47,7 +47,7 @@ export const EMPTY: Readonly<Record<Kind, JsonValue>> = {
   list: [],
 };
 
-export function kindOf(value: JsonValue): Kind {
+export function valueKindOf(value: JsonValue): ValueKind {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'text';
   if (typeof value === 'object') return Array.isArray(value) ? 'list' : 'group';

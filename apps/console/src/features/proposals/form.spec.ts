@@ -4,7 +4,7 @@ import { ValidationError } from '@identity-state/client';
 import { numberOf, shortText } from './attribute-leaf.tsx';
 import { missingOf } from './evidence-form.tsx';
 import { faultsOf } from './draft/faults.ts';
-import { pathsOf } from './proposals-view.tsx';
+import { changedPathsText } from './proposals-view.tsx';
 
 it.each([
   ['0', 0],
@@ -66,7 +66,7 @@ it.each([
   [['/attribute_paths/~1a~02'], 'Evidence for /a~2'],
   [['/attributes/a', '/attributes/b', '/attributes/c', '/attributes/d', '/attributes/e'], /^A, .* and \d more$/],
 ])('a proposal that changes %j is told in a line', (paths, expected) => {
-  const text = pathsOf(paths.map((path) => ({ op: 'add', path, value: 1 })));
+  const text = changedPathsText(paths.map((path) => ({ op: 'add', path, value: 1 })));
   if (typeof expected === 'string') expect(text).toBe(expected);
   else expect(text).toMatch(expected);
 });

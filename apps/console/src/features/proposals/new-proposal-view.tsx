@@ -11,10 +11,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { visible } from '../../ui/jsx-runtime.ts';
 import { Tab } from '../../ui/link.tsx';
-import { Answer, Empty, Loading, Notice, Page } from '../../ui/page.tsx';
+import { Loaded, Empty, Loading, Notice, Page } from '../../ui/page.tsx';
 import { LargeText } from '../../ui/text/large-text.tsx';
 import { Place } from '../../ui/text/place.tsx';
-import { Erased } from '../subject/erased.tsx';
+import { ErasedNotice } from '../subject/erased.tsx';
 import { useProvenance } from '../subject/provenance.ts';
 import ui from '../../ui/ui.module.css';
 import { AttributeForm } from './attribute-form.tsx';
@@ -25,7 +25,7 @@ import {
   type JsonObject,
   type LeftOver,
   moveAttribution,
-  patchOf,
+  draftPatch,
   valueAt,
 } from './draft/content.ts';
 import { type Draft, draftOn, drafts, isChanged, useDraft } from './draft/draft.ts';
@@ -34,7 +34,7 @@ import { useReading } from './draft/reading.ts';
 import { EvidenceForm, missingOf, type Proved, withEvidenceFor } from './evidence-form.tsx';
 import { type FormContext, FormProvider } from './form-context.ts';
 import { PatchPanel } from './patch-panel.tsx';
-import { AfterProposal, type Outcome, proposing, Send, useSending } from './send.tsx';
+import { AfterProposal, type SendOutcome, proposing, Send, useSending } from './send.tsx';
 import { useVersion } from './use-version.ts';
 import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
@@ -56,8 +56,8 @@ export function NewProposalView() {
   const { data: header } = useSubjectHead(access);
   const receipt = receiptIn(header);
   const head = useVersion(isOthers || header === undefined || receipt !== null ? null : 'latest');
-  if (receipt !== null) return <Erased receipt={receipt} />;
-  if (!isOthers) return <Answer query={head}>{(snapshot) => <Prepared head={snapshot} />}</Answer>;
+  if (receipt !== null) return <ErasedNotice receipt={receipt} />;
+  if (!isOthers) return <Loaded query={head}>{(snapshot) => <Prepared head={snapshot} />}</Loaded>;
   return (
     <Page title={TEXT.newTitle(subjectId)}>
       <Empty title={TEXT.ownersChange}>
@@ -88,7 +88,7 @@ function Editor({ head, proved }: { head: Snapshot; proved: Proved }) {
   const subject = useSubject();
   const { as, path: focus } = useSearch({ from: ROUTE });
   const kept = useDraft(subject);
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [outcome, setOutcome] = useState<SendOutcome | null>(null);
   // Before the first edit there is no stored draft; the form shows the latest version.
   const address = useRef(subject);
   const begun = useMemo(() => {
@@ -126,14 +126,14 @@ interface FormProps {
   focus: string | undefined;
   proved: Proved;
   edit: (change: (draft: Draft) => Draft) => void;
-  onOutcome: (outcome: Outcome) => void;
+  onOutcome: (outcome: SendOutcome) => void;
 }
 
 function Form({ draft, head, isJson, focus, proved, edit, onOutcome }: FormProps) {
   const { subject, base, baseContent, content, unread, text } = draft;
   useReading(draft);
   const later = useDeferredValue(content);
-  const patch = useMemo(() => patchOf(baseContent, later), [baseContent, later]);
+  const patch = useMemo(() => draftPatch(baseContent, later), [baseContent, later]);
   const sending = useSending(draft, onOutcome);
   const [isTried, setTried] = useState(false);
   const refused = useMemo(() => faultsOf(sending.error, sending.patch), [sending.error, sending.patch]);

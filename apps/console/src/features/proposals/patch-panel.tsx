@@ -4,8 +4,15 @@ import { Json } from '../../ui/text/json.tsx';
 import { Place } from '../../ui/text/place.tsx';
 import ui from '../../ui/ui.module.css';
 import { shortText } from './attribute-leaf.tsx';
-import { textOf } from './draft/backing.ts';
-import { isAtOrBelow, type JsonObject, type JsonValue, type patchOf, type Step, stepsOf } from './draft/content.ts';
+import { textMember } from './draft/backing.ts';
+import {
+  isAtOrBelow,
+  type JsonObject,
+  type JsonValue,
+  type draftPatch,
+  type DraftStep,
+  stepsOf,
+} from './draft/content.ts';
 import styles from './proposals.module.css';
 
 const SHOWN = 100;
@@ -18,7 +25,7 @@ export function PatchPanel({
   version,
   faults,
 }: {
-  patch: ReturnType<typeof patchOf>;
+  patch: ReturnType<typeof draftPatch>;
   base: JsonObject;
   content: JsonObject;
   version: number;
@@ -56,7 +63,7 @@ export function PatchPanel({
 }
 
 /** Shows a change of a value as `A → B`. For evidence, shows only that it changes. */
-function FromTo({ step: { op, path, before, after } }: { step: Step }) {
+function FromTo({ step: { op, path, before, after } }: { step: DraftStep }) {
   if (isAtOrBelow(path, '/attribute_paths')) return <span className={styles.quiet}>{TEXT.kindsOfChange[op]}</span>;
   return (
     <span className={styles.value}>
@@ -71,6 +78,6 @@ function FromTo({ step: { op, path, before, after } }: { step: Step }) {
 
 /** Returns a value in a few words; an item of evidence by its type and source. */
 function shortOf(value: JsonValue): string {
-  const item = ['evidence_id', 'evidence_type', 'source'].map((name) => textOf(value, name));
+  const item = ['evidence_id', 'evidence_type', 'source'].map((name) => textMember(value, name));
   return item[0] === '' ? shortText(value) : item.filter((text) => text !== '').join(' · ');
 }

@@ -14,10 +14,10 @@ import { ConfirmCall } from '../../forms/form.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Hash } from '../../ui/copy.tsx';
-import { Answer, Badge, Notice, Page, Problem, Section } from '../../ui/page.tsx';
+import { Loaded, Badge, Notice, Page, Problem, Section } from '../../ui/page.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Erased } from '../subject/erased.tsx';
+import { ErasedNotice } from '../subject/erased.tsx';
 import { Changes } from './changes.tsx';
 import {
   applyOperations,
@@ -26,10 +26,10 @@ import {
   isOfItsOwn,
   type JsonObject,
   operationsOf,
-  patchOf,
+  draftPatch,
 } from './draft/content.ts';
 import { draftOn, drafts } from './draft/draft.ts';
-import { STATUS_TONES } from './proposals-view.tsx';
+import { UPDATE_TONES } from './proposals-view.tsx';
 import { useVersion } from './use-version.ts';
 import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
@@ -53,18 +53,18 @@ export function ProposalView() {
       call={call}
       actions={data !== undefined && latest !== undefined && <Decide update={data} head={latest} />}
     >
-      <Answer query={update}>
+      <Loaded query={update}>
         {(shown) => (
           <>
             <UpdateFacts update={shown} />
             {receipt === null ? (
-              <Answer query={head}>{(snapshot) => <Review update={shown} head={snapshot} />}</Answer>
+              <Loaded query={head}>{(snapshot) => <Review update={shown} head={snapshot} />}</Loaded>
             ) : (
-              <Erased receipt={receipt} />
+              <ErasedNotice receipt={receipt} />
             )}
           </>
         )}
-      </Answer>
+      </Loaded>
     </Page>
   );
 }
@@ -73,7 +73,7 @@ function UpdateFacts({ update }: { update: api.Update }) {
   const { params } = useSubject();
   const base = update.base_snapshot_version;
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
-    [TEXT.status, <Badge tone={STATUS_TONES[update.status]}>{TEXT.statuses[update.status]}</Badge>],
+    [TEXT.status, <Badge tone={UPDATE_TONES[update.status]}>{TEXT.statuses[update.status]}</Badge>],
     [TEXT.changeKind, update.change_kind === 'correction' && <Correction of={update} />],
     [TEXT.proposedBy, <Who id={update.proposed_by} />],
     [TEXT.initiatedBy, update.initiated_by !== null && <Who id={update.initiated_by} />],
@@ -169,17 +169,17 @@ function Review({ update, head }: { update: api.Update; head: Snapshot }) {
   if (update.patch_ops === null) return <Notice tone="warn">{TEXT.erased}</Notice>;
   const operations = update.patch_ops;
   return (
-    <Answer query={baseQuery}>
+    <Loaded query={baseQuery}>
       {(from) =>
         isApplied ? (
-          <Answer query={madeQuery}>
+          <Loaded query={madeQuery}>
             {(to) => <Applied update={update} from={from} to={to} operations={operations} />}
-          </Answer>
+          </Loaded>
         ) : (
           <Pending update={update} from={from} head={head} operations={operations} />
         )
       }
-    </Answer>
+    </Loaded>
   );
 }
 
@@ -265,10 +265,10 @@ function Conflict({
   const may = useMay(subject.tenantId);
   const now = useMemo(() => contentOf(head.envelope), [head]);
   const wanted = useMemo(
-    () => patchOf(before, after).flatMap(({ path }) => (isOfItsOwn(path) ? [path] : [])),
+    () => draftPatch(before, after).flatMap(({ path }) => (isOfItsOwn(path) ? [path] : [])),
     [before, after],
   );
-  const isSameContent = useMemo(() => patchOf(before, now).length === 0, [before, now]);
+  const isSameContent = useMemo(() => draftPatch(before, now).length === 0, [before, now]);
   const makeAnew = (): void => {
     const isCorrection = update.change_kind === 'correction';
     const over = { ...carriedOver(before, after, now), isCorrection, replaces: update.update_id };

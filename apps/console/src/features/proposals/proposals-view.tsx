@@ -10,7 +10,7 @@ import { subjectLinkColumn } from '../../entities/subject.tsx';
 import { ChoiceFilter, Filters, keyIn, useFilters } from '../../forms/filters.tsx';
 import { List, ListPage } from '../../forms/list-page.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { Answer, Empty, Notice, Page, type Tone } from '../../ui/page.tsx';
+import { Loaded, Empty, Notice, Page, type Tone } from '../../ui/page.tsx';
 import { badgeColumn, type Column } from '../../ui/table/table.tsx';
 import { wholeName } from '../../ui/text/place.tsx';
 import { drafts, isChanged, useDrafts } from './draft/draft.ts';
@@ -19,7 +19,7 @@ import styles from './proposals.module.css';
 
 const SHOWN_PATHS = 3;
 
-export const STATUS_TONES: Readonly<Record<api.Update['status'], Tone>> = {
+export const UPDATE_TONES: Readonly<Record<api.Update['status'], Tone>> = {
   proposed: 'accent',
   applied: 'good',
   withdrawn: 'plain',
@@ -71,7 +71,7 @@ export function SubjectProposalsView() {
       <Filters>
         <StatusFilter />
       </Filters>
-      <Answer query={access}>
+      <Loaded query={access}>
         {(): ReactNode =>
           isOwner ? (
             <List
@@ -85,7 +85,7 @@ export function SubjectProposalsView() {
             <Empty title={TEXT.ownersChange} />
           )
         }
-      </Answer>
+      </Loaded>
     </Page>
   );
 }
@@ -101,7 +101,7 @@ function StatusFilter() {
 
 function whatColumn(tenantId: string): Column<api.Update> {
   const what = ({ patch_ops: operations }: api.Update): string =>
-    operations === null ? TEXT.erased : pathsOf(operations);
+    operations === null ? TEXT.erased : changedPathsText(operations);
   return {
     title: TEXT.what,
     isHeader: true,
@@ -118,14 +118,14 @@ function whatColumn(tenantId: string): Column<api.Update> {
 }
 
 const COLUMNS: readonly Column<api.Update>[] = [
-  badgeColumn(TEXT.status, ({ status }) => status, STATUS_TONES, TEXT.statuses),
+  badgeColumn(TEXT.status, ({ status }) => status, UPDATE_TONES, TEXT.statuses),
   { title: TEXT.base, value: ({ base_snapshot_version: version }) => version },
   whoColumn(TEXT.by, ({ proposed_by: by }) => by),
   { title: TEXT.when, at: ({ created_at: at }) => at },
 ];
 
 /** Returns the changed attributes, or else the other changed paths. */
-export function pathsOf(operations: readonly api.PatchOperation[]): string {
+export function changedPathsText(operations: readonly api.PatchOperation[]): string {
   const paths = [...new Set(operations.map(({ path }) => path))];
   const attributes = paths.filter((path) => path.startsWith('/attributes/'));
   const shown = (attributes.length > 0 ? attributes : paths).map(wholeName);

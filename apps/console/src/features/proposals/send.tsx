@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { Notice, Page, Problem } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
-import { patchOf } from './draft/content.ts';
+import { draftPatch } from './draft/content.ts';
 import { type Draft, drafts, isChanged } from './draft/draft.ts';
 import { TEXT } from './words.ts';
 import styles from './proposals.module.css';
@@ -16,12 +16,12 @@ import styles from './proposals.module.css';
 const UPDATES = `${OF_SUBJECT}/updates` as const;
 
 /** A proposal that was sent, and the error of the next step. */
-export interface Outcome {
+export interface SendOutcome {
   readonly updateId: string;
   readonly error: Error;
 }
 
-type Patch = ReturnType<typeof patchOf>;
+type Patch = ReturnType<typeof draftPatch>;
 
 /** Returns the call that proposes a patch. */
 export function proposing(
@@ -50,7 +50,7 @@ interface Sending {
 }
 
 /** Sends the proposal, applies it on request, and opens it. A failure keeps the draft. */
-export function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void): Sending {
+export function useSending(draft: Draft, onOutcome: (outcome: SendOutcome) => void): Sending {
   const { subject, base, baseContent, content } = draft;
   const navigate = useNavigate();
   const changes = [subject.path, tenantPath(subject.tenantId, 'entity-state-updates')];
@@ -61,7 +61,7 @@ export function useSending(draft: Draft, onOutcome: (outcome: Outcome) => void):
 
   const run = async ({ isApplied, withdraws }: { isApplied: boolean; withdraws: string | null }): Promise<void> => {
     // Computed from the current content, since the displayed patch is deferred.
-    const operations = patchOf(baseContent, content);
+    const operations = draftPatch(baseContent, content);
     setPatch(operations);
     const text = JSON.stringify([base.snapshot_version, operations, draft.isCorrection]);
     const sent = draft.sent?.patch === text ? draft.sent : { patch: text, requestId: crypto.randomUUID() };
@@ -165,7 +165,7 @@ export function Send({ draft, isReadable, isEmpty, sending, check }: SendProps) 
 }
 
 /** Shows that the proposal was sent and the next step failed. */
-export function AfterProposal({ updateId, error }: Outcome) {
+export function AfterProposal({ updateId, error }: SendOutcome) {
   const { params, subjectId } = useSubject();
   return (
     <Page title={TEXT.newTitle(subjectId)}>

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Loading, Problem, Section } from '../../ui/page.tsx';
 import { Place } from '../../ui/text/place.tsx';
-import { contentOf, leavesOf } from '../proposals/draft/content.ts';
+import { contentOf, leafPointersOf } from '../proposals/draft/content.ts';
 import { useVersion } from '../proposals/use-version.ts';
 import ui from '../../ui/ui.module.css';
 import { INTERVALS, TEXT } from './words.ts';
@@ -135,7 +135,7 @@ function Paths({ chosen, choose, fault }: PathsProps) {
   }
   if (latest.error !== null) return <Problem error={latest.error} retry={() => void latest.refetch()} />;
   if (latest.data === undefined) return <Loading />;
-  const all = leavesOf(contentOf(latest.data.envelope), MAX_PATHS);
+  const all = leafPointersOf(contentOf(latest.data.envelope), MAX_PATHS);
   const wanted = find.trim().toLowerCase();
   const found = [...chosen.filter((one) => !all.includes(one)), ...all].filter(
     (one) => chosen.includes(one) || one.toLowerCase().includes(wanted),

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import type { api } from '@identity-state/client';
-import { type ApiCall, apiCall, pathOf, tenantPath, useList } from '../../app/api.ts';
+import { type ApiCall, apiCall, encodePath, tenantPath, useList } from '../../app/api.ts';
 import { ConfirmCall } from '../../forms/form.tsx';
 import { Select, TextArea } from '../../ui/field.tsx';
 import { Notice, Problem } from '../../ui/page.tsx';
@@ -21,7 +21,7 @@ const OF_REQUEST = '/v1/subjects/{subject_type}/{subject_id}/refresh-requests/{r
 
 /** Returns the part of each dialog that sends an answer and closes it. A failure keeps the typed input. */
 function answering({ request, tenantId, onClose }: AnswerProps, call: ApiCall | null) {
-  const requests = pathOf('v1', 'subjects', request.subject_type, request.subject_id, 'refresh-requests');
+  const requests = encodePath('v1', 'subjects', request.subject_type, request.subject_id, 'refresh-requests');
   return { call, changes: [requests, tenantPath(tenantId, 'refresh-requests')], onClose };
 }
 

@@ -6,7 +6,7 @@ import { ChoiceFilter, keyIn, useFilters } from '../../forms/filters.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Tab } from '../../ui/link.tsx';
-import { Answer, Page } from '../../ui/page.tsx';
+import { Loaded, Page } from '../../ui/page.tsx';
 import ui from '../../ui/ui.module.css';
 import { AskForm } from './ask-form.tsx';
 import { ChooseSubject } from './choose-subject.tsx';
@@ -99,7 +99,7 @@ export function SubjectRequestsView() {
       call={call}
     >
       {mayAsk && isAsking && <AskForm path={search['path']} onClose={() => set({ ask: '', path: '' })} />}
-      <Answer query={access}>
+      <Loaded query={access}>
         {() => (
           <RequestTable
             tenantId={tenantId}
@@ -109,7 +109,7 @@ export function SubjectRequestsView() {
             empty={TEXT.noneOfSubject}
           />
         )}
-      </Answer>
+      </Loaded>
     </Page>
   );
 }

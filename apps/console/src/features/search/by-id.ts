@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { type api, ApiError, type IdentityState } from '@identity-state/client';
-import { pathOf } from '../../app/api.ts';
+import { encodePath } from '../../app/api.ts';
 import { useClient } from '../../app/context.tsx';
 import { isRecordId } from './meanings.ts';
 import { TEXT } from './words.ts';
@@ -71,7 +71,7 @@ async function grantOf(place: Place): Promise<FoundRecord | null> {
   return {
     what: TEXT.grant(isIssued ? grant.grantee_tenant_id : null, grant.grantor_tenant_id),
     subjectId: isOnAll ? TEXT.allSubjects : grant.subject_id,
-    to: isOnAll ? pathOf('t', tenantId) + views : viewOf(place, grant) + (isIssued ? '/sharing' : ''),
+    to: isOnAll ? encodePath('t', tenantId) + views : viewOf(place, grant) + (isIssued ? '/sharing' : ''),
   };
 }
 
@@ -113,5 +113,5 @@ function viewOf(
   { tenantId }: Pick<Place, 'tenantId'>,
   { subject_type: type, subject_id: id }: { readonly subject_type: string; readonly subject_id: string },
 ): string {
-  return pathOf('t', tenantId, 'subjects', type, id);
+  return encodePath('t', tenantId, 'subjects', type, id);
 }

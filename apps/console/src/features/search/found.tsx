@@ -15,7 +15,7 @@ import { type Meaning, meaningsOf } from './meanings.ts';
 import { TEXT } from './words.ts';
 
 /** Shows own and shared subjects for each meaning of the text, or a single message if nothing is found. */
-export function Found({ find }: { find: string }) {
+export function SearchResults({ find }: { find: string }) {
   const tenantId = useTenantId();
   const { of, type } = useSearch({ from: '/signed-in/t/$tenantId/subjects' });
   const isGranted = of === 'granted';

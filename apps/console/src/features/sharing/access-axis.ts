@@ -27,7 +27,7 @@ export function boundsOf(periods: readonly Period[], now: number): Bounds {
 }
 
 /** Returns the moments at which access changes, in rising order. */
-export function changesOf(periods: readonly Period[]): number[] {
+export function momentsOfChange(periods: readonly Period[]): number[] {
   const times = periods.flatMap(({ from, until }) => (until === null ? [from] : [from, until]));
   return [...new Set(times.map((time) => Date.parse(time)))].sort((a, b) => a - b);
 }

@@ -2,14 +2,14 @@ import { useDeferredValue, useEffect, useRef } from 'react';
 import type { api } from '@identity-state/client';
 import { OF_SUBJECT, type SubjectAddress } from '../../app/address.ts';
 import { apiCall, useList, useWholeList } from '../../app/api.ts';
-import { GRANT, GRANTEE, MAY_READ, namesOf, subjectColumn, untilColumn } from '../../entities/grant.tsx';
+import { GRANT, GRANTEE, MAY_READ, scopeNames, subjectColumn, untilColumn } from '../../entities/grant.tsx';
 import { useFilters } from '../../forms/filters.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Answer, Empty, Section, type Tone } from '../../ui/page.tsx';
+import { Loaded, Empty, Section, type Tone } from '../../ui/page.tsx';
 import { badgeColumn, type Column, ListTable, orQuiet } from '../../ui/table/table.tsx';
 import { momentText, Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
-import { type Bounds, boundsOf, changesOf, lanesOf, shareOf, stepOf } from './access-axis.ts';
+import { type Bounds, boundsOf, momentsOfChange, lanesOf, shareOf, stepOf } from './access-axis.ts';
 import { TEXT } from './words.ts';
 import styles from './styles.module.css';
 
@@ -30,11 +30,11 @@ export function Access({ subject }: { subject: SubjectAddress }) {
   const all = useWholeList(apiCall('GET', HISTORY, { path: subject.ids, query: { limit: 200 } }), MOST_PERIODS);
   return (
     <Section title={TEXT.could}>
-      <Answer query={all}>
+      <Loaded query={all}>
         {() =>
           all.items.length === 0 ? <Empty title={TEXT.noPeriods} /> : <Axis subject={subject} periods={all.items} />
         }
-      </Answer>
+      </Loaded>
     </Section>
   );
 }
@@ -48,7 +48,7 @@ function Axis({ subject, periods }: { subject: SubjectAddress; periods: readonly
   const bounds = boundsOf(periods, now);
   const momentOf = (text = ''): number => (Number.isNaN(Date.parse(text)) ? now : Date.parse(text));
   const moment = momentOf(at);
-  const changes = changesOf(periods);
+  const changes = momentsOfChange(periods);
   const before = changes.findLast((time) => time < moment);
   const after = changes.find((time) => time > moment);
   const move = (time: number | undefined): void => set({ at: time === undefined ? '' : new Date(time).toISOString() });
@@ -169,7 +169,7 @@ function Lane({ name, periods, moment, bounds }: LaneProps) {
               key={keyOfPeriod(period)}
               className={styles.bar}
               data-tone={endedBy === null ? 'live' : undefined}
-              title={namesOf(scopes)}
+              title={scopeNames(scopes)}
               style={{ left: start, width: `calc(${stop} - ${start})` }}
             />
           );

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
-import { type Grant, namesOf } from '../../entities/grant.tsx';
+import { type Grant, scopeNames } from '../../entities/grant.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { FormDialog, localOf, patchOf, useForm } from '../../forms/form.tsx';
+import { FormDialog, localOf, changedMembers, useForm } from '../../forms/form.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import type { ProvenFact } from '../verify/fact-proof.tsx';
 import ui from '../../ui/ui.module.css';
@@ -55,7 +55,7 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
     start,
     action: useAction<Grant>(tenantPath(tenantId)),
     callOf: (values) => {
-      const body = patchOf(termsOf(start), termsOf(values));
+      const body = changedMembers(termsOf(start), termsOf(values));
       const isWrong =
         values.scopes.length === 0 || Object.values(faultsOf(values, start)).some((one) => one !== undefined);
       if (isWrong || Object.keys(body).length === 0) return null;
@@ -93,8 +93,8 @@ export function ChangeGrant({ tenantId, grant, onClose }: GrantDialogProps) {
       <TextField label={TEXT.make.purpose} maxLength={500} {...form.text('purpose')} />
       <TextField label={words.reason} hint={words.reasonHint} maxLength={500} {...form.text('reason')} />
       <p className={ui.quiet} role="status">
-        {form.call === null && words.nothing} {taken.length > 0 && words.narrower(namesOf(taken))}{' '}
-        {added.length > 0 && words.wider(namesOf(added))}
+        {form.call === null && words.nothing} {taken.length > 0 && words.narrower(scopeNames(taken))}{' '}
+        {added.length > 0 && words.wider(scopeNames(added))}
       </p>
     </FormDialog>
   );

@@ -1,4 +1,4 @@
-import { apiCall, type List as ListOf, tenantPath } from '../../app/api.ts';
+import { apiCall, type PagedList as ListOf, tenantPath } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import {
   GRANT,

@@ -2,8 +2,8 @@
 import '../../testing/dom.ts';
 import '../../testing/dom.ts';
 import type { api } from '@identity-state/client';
-import { type Grant, hasStatus, isOnAll, namesOf, statusOf } from '../../entities/grant.tsx';
-import { boundsOf, changesOf, lanesOf } from './access-axis.ts';
+import { type Grant, hasStatus, isOnAll, scopeNames, grantStatusOf } from '../../entities/grant.tsx';
+import { boundsOf, momentsOfChange, lanesOf } from './access-axis.ts';
 import { daysOf, type Disclosure, keyOfDisclosure } from './disclosures.tsx';
 import { outcomeOf, wantedOf } from './make/grants-to-make.ts';
 
@@ -37,13 +37,13 @@ describe('the status of a grant', () => {
     [{ status: 'revoked' }, 'revoked', ['revoked']],
   ] as const)('of %j is %s', (changes, status, fits) => {
     const all = ['live', 'expiring', 'expired', 'revoked'];
-    expect(statusOf(grant(changes))).toBe(status);
+    expect(grantStatusOf(grant(changes))).toBe(status);
     expect(all.filter((wanted) => hasStatus(grant(changes), wanted))).toEqual(fits);
     expect(hasStatus(grant(changes), undefined)).toBe(true);
   });
 });
 
-it('scopes are named in words', () => expect(namesOf(['read_latest', 'read_diff'])).toBe('Latest, Differences'));
+it('scopes are named in words', () => expect(scopeNames(['read_latest', 'read_diff'])).toBe('Latest, Differences'));
 it.each([
   ['*', true],
   ['organization', false],
@@ -207,7 +207,7 @@ describe('who could read', () => {
 
   it('changes rise, each once, and lanes keep the order of tenants', () => {
     const periods = [period(at(3), at(5)), period(at(1), at(3), 'gamma'), period(at(5), null)];
-    expect(changesOf(periods)).toEqual([1, 3, 5].map((day) => day * DAY));
+    expect(momentsOfChange(periods)).toEqual([1, 3, 5].map((day) => day * DAY));
     expect(lanesOf(periods).map(([name, all]) => [name, all.length])).toEqual([
       ['beta', 2],
       ['gamma', 1],

@@ -4,15 +4,24 @@ import type { SubjectType } from '@identity-state/client';
 import { OF_SUBJECT, type SubjectAddress, useSubject } from '../../app/address.ts';
 import { apiCall, useGet, useList, useWholeList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { GRANTOR, isOnAll, isRunning, MAY_READ, MOST_GRANTS, PURPOSE, statusOf, UNTIL } from '../../entities/grant.tsx';
+import {
+  GRANTOR,
+  isOnAll,
+  isRunning,
+  MAY_READ,
+  MOST_GRANTS,
+  PURPOSE,
+  grantStatusOf,
+  UNTIL,
+} from '../../entities/grant.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Checkbox } from '../../ui/field.tsx';
-import { Answer, Empty, Notice, Page, Section } from '../../ui/page.tsx';
+import { Loaded, Empty, Notice, Page, Section } from '../../ui/page.tsx';
 import { ListTable } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { DisclosureCount, MapProofButton } from './absence.tsx';
 import { Access } from './access.tsx';
-import { Disclosures } from './disclosures.tsx';
+import { DisclosureList } from './disclosures.tsx';
 import { GrantTable } from './grant-table.tsx';
 import { MakeGrants } from './make/make-grants.tsx';
 import { TEXT } from './words.ts';
@@ -42,9 +51,9 @@ export function SubjectSharingView() {
         )
       }
     >
-      <Answer query={owners}>
+      <Loaded query={owners}>
         {() => (isOwn ? <Own subject={subject} /> : <Foreign subject={subject} owner={owner ?? ''} />)}
-      </Answer>
+      </Loaded>
     </Page>
   );
 }
@@ -72,7 +81,7 @@ function Own({ subject }: { subject: SubjectAddress }) {
       {isAdmin ? (
         <>
           <Access subject={subject} />
-          <Disclosures readerId={null} call={disclosures} actions={complete} words={TEXT.did} />
+          <DisclosureList readerId={null} call={disclosures} actions={complete} words={TEXT.did} />
         </>
       ) : (
         <Notice>{TEXT.adminOnly}</Notice>
@@ -109,13 +118,13 @@ function Readers({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boole
         over.length > 0 && <Checkbox label={TEXT.over(over.length)} checked={isAll} onChange={() => setAll(!isAll)} />
       }
     >
-      <Answer query={list}>
+      <Loaded query={list}>
         {() => (
           <>
             <p>
               {TEXT.whoSummary(
                 live.length,
-                live.filter((grant) => statusOf(grant) === 'expiring').length,
+                live.filter((grant) => grantStatusOf(grant) === 'expiring').length,
                 list.isWhole,
               )}
             </p>
@@ -126,7 +135,7 @@ function Readers({ subject, isAdmin }: { subject: SubjectAddress; isAdmin: boole
             {grants.length === 0 && <Empty title={TEXT.noneOn} text={TEXT.noneOnText} />}
           </>
         )}
-      </Answer>
+      </Loaded>
     </Section>
   );
 }

@@ -12,13 +12,13 @@ import { Hash } from '../../ui/copy.tsx';
 import { download } from '../../ui/download.ts';
 import { Fold } from '../../ui/fold.tsx';
 import { Tab } from '../../ui/link.tsx';
-import { Answer, Badge, Empty, Loading, Notice, Page, Problem } from '../../ui/page.tsx';
+import { Loaded, Badge, Empty, Loading, Notice, Page, Problem } from '../../ui/page.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { OfferButton } from '../offer/offer-button.tsx';
-import { type Content, useContent, type Wanted } from './content.ts';
-import { Erased } from './erased.tsx';
+import { type Content, useContent, type WantedVersion } from './content.ts';
+import { ErasedNotice } from './erased.tsx';
 import { EvidenceItems } from './evidence-items.tsx';
 import { Values } from './values.tsx';
 import { VersionBar } from './version-bar.tsx';
@@ -30,7 +30,7 @@ const ADDRESS = `/signed-in${SUBJECT_VIEW}/` as const;
 /** Shows the values, evidence and envelope of a version, after this browser verified them. */
 export function AttributesView() {
   const access = useSubjectAccess();
-  return <Answer query={access}>{(known) => <Attributes access={known} />}</Answer>;
+  return <Loaded query={access}>{(known) => <Attributes access={known} />}</Loaded>;
 }
 
 function Attributes({ access }: { access: SubjectAccess }) {
@@ -57,7 +57,7 @@ function Attributes({ access }: { access: SubjectAccess }) {
         />
       )}
       {isReadable && wanted === null && head.error === null && <Waiting access={access} />}
-      {erased !== null && <Erased receipt={erased} />}
+      {erased !== null && <ErasedNotice receipt={erased} />}
       {wanted !== null && erased === null && <Answered content={content} access={access} />}
     </Page>
   );
@@ -78,14 +78,14 @@ function wantedBy(
   { version, as_of: asOf, basis }: Asked,
   latest: number | undefined,
   access: SubjectAccess,
-): Wanted | null {
+): WantedVersion | null {
   if (asOf !== undefined) return { by: 'moment', asOf, basis: basis === 'effective' ? 'effective' : 'recorded' };
   if (version !== undefined) return { by: 'version', version: Number(version) };
   if (latest === undefined) return null;
   return { by: access.may('read_lineage', 'read_snapshot_by_id') ? 'version' : 'latest', version: latest };
 }
 
-function callOf({ ids }: SubjectAddress, wanted: Wanted): ApiCall {
+function callOf({ ids }: SubjectAddress, wanted: WantedVersion): ApiCall {
   if (wanted.by === 'version') {
     const path = { ...ids, snapshot_version: wanted.version };
     return apiCall('GET', `${OF_SUBJECT}/snapshots/{snapshot_version}`, { path });

@@ -6,7 +6,7 @@ import { CONTENT } from '../../app/query-keys.ts';
 import { type Leaf, leavesOf } from './leaves.ts';
 
 /** The version to read. */
-export type Wanted =
+export type WantedVersion =
   | { readonly by: 'version'; readonly version: number }
   /** For callers that may only read the latest version, whose number is `version`. */
   | { readonly by: 'latest'; readonly version: number }
@@ -20,7 +20,7 @@ export interface Content {
 }
 
 /** Reads a version with its verified content. The query's `error` can be a VerificationError or an ErasedError. */
-export function useContent(wanted: Wanted | null): UseQueryResult<Content> {
+export function useContent(wanted: WantedVersion | null): UseQueryResult<Content> {
   const client = useClient();
   const { tenantId, subjectType, subjectId, path } = useSubject();
   return useQuery({

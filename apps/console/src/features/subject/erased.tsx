@@ -6,7 +6,7 @@ import { TEXT } from './words.ts';
 import styles from './subject.module.css';
 
 /** Shows the receipt of an erased version. */
-export function Erased({ receipt }: { receipt: ErasureReceipt }) {
+export function ErasedNotice({ receipt }: { receipt: ErasureReceipt }) {
   const rows = [
     [TEXT.erasedAt, <Time key="at" at={receipt.erased_at} />],
     [TEXT.erasure, <Hash key="id" value={receipt.erasure_id} length={36} />],

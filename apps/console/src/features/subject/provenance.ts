@@ -7,7 +7,7 @@ import { PROVENANCE } from '../../app/query-keys.ts';
 import type { Tone } from '../../ui/page.tsx';
 
 /** The tones of the statuses of evidence. */
-export const STATUS_TONES: Readonly<Record<api.ProvedLeaf['evidence_status'], Tone>> = {
+export const EVIDENCE_TONES: Readonly<Record<api.ProvedLeaf['evidence_status'], Tone>> = {
   current: 'good',
   carried: 'warn',
   missing: 'bad',

@@ -10,7 +10,7 @@ import { SUBJECT as WORDS, useSubjectName } from '../../entities/subject.tsx';
 import { TEXT } from '../../shell/words.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { Answer, Badge, Notice } from '../../ui/page.tsx';
+import { Loaded, Badge, Notice } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { GrantsToTenant, MapProofButton } from '../sharing/absence.tsx';
 import { TEXT as SHARING } from '../sharing/words.ts';
@@ -39,7 +39,7 @@ export function SubjectFrame() {
   const subject = useSubject();
   return (
     <div className={ui.stack}>
-      <Answer query={access}>{(known) => <Frame key={subject.path} access={known} />}</Answer>
+      <Loaded query={access}>{(known) => <Frame key={subject.path} access={known} />}</Loaded>
       {isRefused(access.error) && <Unshared subject={subject} />}
     </div>
   );

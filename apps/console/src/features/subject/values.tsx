@@ -16,7 +16,7 @@ import { textOfValue } from '../../ui/text/place.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Content } from './content.ts';
 import type { Leaf } from './leaves.ts';
-import { type KnownProvenance, STATUS_TONES, useProvenance } from './provenance.ts';
+import { type KnownProvenance, EVIDENCE_TONES, useProvenance } from './provenance.ts';
 import { TEXT } from './words.ts';
 import styles from './subject.module.css';
 
@@ -105,7 +105,7 @@ function Filter({
                 key={one}
                 type="button"
                 className={styles.status}
-                data-tone={STATUS_TONES[one]}
+                data-tone={EVIDENCE_TONES[one]}
                 aria-pressed={status === one}
                 title={TEXT.statusTexts[one]}
                 onClick={() => set({ status: status === one ? '' : one })}
@@ -262,7 +262,7 @@ function saidOfBacking(proved: api.ProvedLeaf | undefined): string | null {
 function StatusBadge({ status }: { status: Status }) {
   return (
     <span title={TEXT.statusTexts[status]}>
-      <Badge tone={STATUS_TONES[status]}>
+      <Badge tone={EVIDENCE_TONES[status]}>
         <span aria-hidden="true">{MARKS[status]}</span> {TEXT.statuses[status]}
       </Badge>
     </span>

@@ -1,5 +1,5 @@
 import type { api } from '@identity-state/client';
-import { namesOf, SCOPE_TITLES } from '../../entities/scope-names.ts';
+import { scopeNames, SCOPE_TITLES } from '../../entities/scope-names.ts';
 import { grantedSubjectColumn, ownSubjectColumn, SUBJECT_TYPE } from '../../entities/subject.tsx';
 import { Badge } from '../../ui/page.tsx';
 import type { Column } from '../../ui/table/table.tsx';
@@ -24,7 +24,7 @@ export function grantedColumns(tenantId: string): readonly Column<api.Accessible
     { title: TEXT.version, value: ({ latest_snapshot: latest }) => latest?.snapshot_version ?? TEXT.notLatest },
     {
       title: TEXT.mayRead,
-      value: ({ scopes }) => namesOf(scopes),
+      value: ({ scopes }) => scopeNames(scopes),
       cell: ({ scopes }) => (
         <span className={styles.badges}>
           {scopes.map((scope) => (

@@ -19,7 +19,7 @@ import { RecentChanges } from './recent-changes.tsx';
 import { TEXT } from './words.ts';
 import styles from './styles.module.css';
 
-const Found = lazy(async () => ({ default: (await import('../search/found.tsx')).Found }));
+const Found = lazy(async () => ({ default: (await import('../search/found.tsx')).SearchResults }));
 const NewSubject = lazy(async () => ({ default: (await import('./dialogs.tsx')).NewSubject }));
 const ImportSubjects = lazy(async () => ({ default: (await import('./dialogs.tsx')).ImportSubjects }));
 

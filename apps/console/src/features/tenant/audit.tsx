@@ -15,7 +15,7 @@ type AuditRecord = api.AuditRecord;
 const WORDS = TEXT.audit;
 
 /** Shows the audit trail, filtered by action, principal and time. */
-export function Audit({ tenantId }: { tenantId: string }) {
+export function AuditTrail({ tenantId }: { tenantId: string }) {
   const { action, principal = '', from, to } = useFilters().search;
   // An incomplete principal id is not sent.
   const principalId = isPrincipal(principal) ? principal : undefined;

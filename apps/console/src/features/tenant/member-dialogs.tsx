@@ -2,10 +2,10 @@ import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { type Role, ROLES as ROLE_NAMES } from '../../app/rights.ts';
 import { isPrincipal } from '../../entities/principal-name.ts';
-import { FormDialog, patchOf, useForm } from '../../forms/form.tsx';
+import { FormDialog, changedMembers, useForm } from '../../forms/form.tsx';
 import { Checkbox, Select, TextField } from '../../ui/field.tsx';
 import ui from '../../ui/ui.module.css';
-import { ROLES, TEXT } from './words.ts';
+import { ROLE_WORDS, TEXT } from './words.ts';
 
 type Principal = api.Principal;
 type Kind = Principal['principal_type'];
@@ -19,7 +19,7 @@ function rolesOf({ role, tenancy_role: account }: api.TenantOfMember): readonly 
   return account === 'account_admin' ? ROLE_NAMES : ROLE_NAMES.slice(0, ROLE_NAMES.indexOf(role) + 1);
 }
 
-const roleOption = (role: Role) => ({ value: role, label: `${ROLES[role].name} (${role})` });
+const roleOption = (role: Role) => ({ value: role, label: `${ROLE_WORDS[role].name} (${role})` });
 const kindOption = (kind: Kind) => ({ value: kind, label: WORDS.types[kind] });
 
 interface AddMemberProps {
@@ -51,7 +51,7 @@ export function AddMember({ tenant, onInvited, onClose }: AddMemberProps) {
       <TextField label={WORDS.id} hint={WORDS.idHint} {...form.text('id')} />
       <Select
         label={WORDS.role}
-        hint={ROLES[role].may}
+        hint={ROLE_WORDS[role].may}
         options={rolesOf(tenant).map(roleOption)}
         {...form.choice('role', ROLE_NAMES)}
       />
@@ -81,7 +81,7 @@ export function ChangeMember({ tenant, member, mayTouchRole, onClose }: ChangeMe
     start,
     action: useAction(tenantPath(tenant.tenant_id), '/v1/tenants'),
     callOf: (values) => {
-      const body = patchOf(start, values);
+      const body = changedMembers(start, values);
       const path = { tenant_id: tenant.tenant_id, principal_id: member.principal_id };
       if (Object.keys(body).length === 0) return null;
       return apiCall('PUT', '/v1/tenants/{tenant_id}/principals/{principal_id}', { path, body });
@@ -97,7 +97,7 @@ export function ChangeMember({ tenant, member, mayTouchRole, onClose }: ChangeMe
         <>
           <Select
             label={WORDS.role}
-            hint={ROLES[form.values.api_functional_role].may}
+            hint={ROLE_WORDS[form.values.api_functional_role].may}
             options={(roles.includes(api_functional_role) ? roles : [...roles, api_functional_role]).map(roleOption)}
             {...form.choice('api_functional_role', ROLE_NAMES)}
           />

@@ -11,7 +11,7 @@ import type { Tone } from '../../ui/page.tsx';
 import { badgeColumn, type Column } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { AddMember, ChangeMember, OF_MEMBER } from './member-dialogs.tsx';
-import { ROLES, TEXT } from './words.ts';
+import { ROLE_WORDS, TEXT } from './words.ts';
 
 type Principal = api.Principal;
 
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Principal>[] = [
     title: WORDS.role,
     value: ({ api_functional_role: role }) => role,
     cell: ({ api_functional_role: role }) => (
-      <span className={ui.word} title={ROLES[role].may}>
+      <span className={ui.word} title={ROLE_WORDS[role].may}>
         {role}
       </span>
     ),

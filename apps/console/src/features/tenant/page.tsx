@@ -4,10 +4,10 @@ import { apiCall, useGet } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
 import { keyIn, useFilters } from '../../forms/filters.tsx';
 import { Tab as TabLink } from '../../ui/link.tsx';
-import { Answer, Notice, Page } from '../../ui/page.tsx';
-import { Disclosures } from '../sharing/disclosures.tsx';
+import { Loaded, Notice, Page } from '../../ui/page.tsx';
+import { DisclosureList } from '../sharing/disclosures.tsx';
 import ui from '../../ui/ui.module.css';
-import { Audit } from './audit.tsx';
+import { AuditTrail } from './audit.tsx';
 import { Attestations, Credentials } from './credentials.tsx';
 import { Erasures } from './erasures.tsx';
 import { Members } from './members.tsx';
@@ -48,7 +48,7 @@ function Content({ tab, tenant }: { tab: Tab; tenant: api.TenantOfMember }) {
     case 'owners':
       return <Owners tenantId={tenantId} />;
     case 'audit':
-      return <Audit tenantId={tenantId} />;
+      return <AuditTrail tenantId={tenantId} />;
     case 'disclosures':
       return <DisclosuresToTenant tenantId={tenantId} />;
     case 'erasures':
@@ -64,7 +64,7 @@ function DisclosuresToTenant({ tenantId }: { tenantId: string }) {
   const { from, to } = useFilters().search;
   const query = { from, to, limit: 200 };
   const call = apiCall('GET', '/v1/tenants/{tenant_id}/disclosures', { path: { tenant_id: tenantId }, query });
-  return <Disclosures call={call} readerId={tenantId} words={TEXT.disclosures} />;
+  return <DisclosureList call={call} readerId={tenantId} words={TEXT.disclosures} />;
 }
 
 /** Shows the members, settings, usage and audit trail of a tenant. */
@@ -99,9 +99,9 @@ export function TenantView() {
             ),
         )}
       </nav>
-      <Answer query={tenant}>
+      <Loaded query={tenant}>
         {(data) => (isOpen(current) ? <Content tab={current} tenant={data} /> : <Notice>{TEXT.forAdmins}</Notice>)}
-      </Answer>
+      </Loaded>
     </Page>
   );
 }

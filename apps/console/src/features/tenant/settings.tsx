@@ -2,7 +2,7 @@ import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
 import { useSession } from '../../app/context.tsx';
 import { isCaller, useMay } from '../../app/rights.ts';
-import { Form, patchOf, useForm } from '../../forms/form.tsx';
+import { Form, changedMembers, useForm } from '../../forms/form.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, Select, TextField } from '../../ui/field.tsx';
 import { Facts, Notice, Problem, Section } from '../../ui/page.tsx';
@@ -114,7 +114,7 @@ export function settingsPatchOf(tenant: Tenant, values: SettingsValues): api.Pat
     erasure_confirmation: rest.erasure_confirmation || wantedOf(tenant, 'erasure_confirmation'),
     grant_confirmation: rest.grant_confirmation || wantedOf(tenant, 'grant_confirmation'),
   });
-  return patchOf(bodyOf(valuesOf(tenant)), bodyOf(values));
+  return changedMembers(bodyOf(valuesOf(tenant)), bodyOf(values));
 }
 
 /** Changes the settings. Sends only the changed members. */

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { api } from '@identity-state/client';
 import { apiCall, useGet, useList, useWholeList } from '../../app/api.ts';
 import { Filters, PeriodFilter, useFilters } from '../../forms/filters.tsx';
-import { Answer, Loading, Section } from '../../ui/page.tsx';
+import { Loaded, Loading, Section } from '../../ui/page.tsx';
 import { Plot } from '../../ui/plot/plot.tsx';
 import { ListTable, Table } from '../../ui/table/table.tsx';
 import ui from '../../ui/ui.module.css';
@@ -48,7 +48,7 @@ function Usage({ tenantId }: { tenantId: string }) {
           <PeriodFilter from={TEXT.from} to={TEXT.to} />
           {!isWhole && from !== to && <span className={ui.hint}>{WORDS.bothDays}</span>}
         </Filters>
-        <Answer query={usage}>{({ usage: days }) => <UsagePlot days={days} />}</Answer>
+        <Loaded query={usage}>{({ usage: days }) => <UsagePlot days={days} />}</Loaded>
       </div>
     </Section>
   );

@@ -52,7 +52,7 @@ export const ACTIONS: Readonly<Record<Action, string>> = {
   'limit.changed': 'Limit changed by the operator',
 };
 
-export const ROLES: Readonly<Record<api.Principal['api_functional_role'], { name: string; may: string }>> = {
+export const ROLE_WORDS: Readonly<Record<api.Principal['api_functional_role'], { name: string; may: string }>> = {
   tenant_reader: { name: 'Reader', may: 'Reads what the tenant owns.' },
   tenant_proposer: { name: 'Proposer', may: 'Also proposes changes.' },
   tenant_editor: { name: 'Editor', may: 'Also writes versions, and applies or withdraws proposals.' },

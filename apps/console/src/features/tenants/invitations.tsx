@@ -9,7 +9,7 @@ type Invitation = api.Invitation;
 /** Paths whose responses depend on the caller's memberships. */
 export const OF_MEMBERSHIPS = ['/v1/tenants', '/v1/invitations', '/v1/blocked-tenants'] as const;
 /** The path of the caller's membership in calls. */
-export const MEMBERSHIP = '/v1/tenants/{tenant_id}/membership';
+export const MEMBERSHIP_PATH = '/v1/tenants/{tenant_id}/membership';
 
 /** Shows the invitations of the caller, or only those of one tenant, and answers them. */
 export default function Invitations({ tenantId }: { tenantId?: string }) {
@@ -17,7 +17,7 @@ export default function Invitations({ tenantId }: { tenantId?: string }) {
   const items = tenantId === undefined ? list.items : list.items.filter((one) => one.tenant_id === tenantId);
   if (tenantId !== undefined && items.length === 0) return null;
   const answer = (how: 'accept' | 'leave') => ({
-    call: ({ tenant_id }: Invitation) => apiCall('POST', `${MEMBERSHIP}/${how}`, { path: { tenant_id } }),
+    call: ({ tenant_id }: Invitation) => apiCall('POST', `${MEMBERSHIP_PATH}/${how}`, { path: { tenant_id } }),
   });
   return (
     <ListSection
@@ -45,7 +45,7 @@ export default function Invitations({ tenantId }: { tenantId?: string }) {
           question: ({ tenant_id }) => ({
             title: TEXT.blockTitle(tenant_id),
             text: TEXT.blockText,
-            call: apiCall('PUT', `${MEMBERSHIP}/block`, { path: { tenant_id } }),
+            call: apiCall('PUT', `${MEMBERSHIP_PATH}/block`, { path: { tenant_id } }),
           }),
         },
       ]}

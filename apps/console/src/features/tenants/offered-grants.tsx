@@ -1,6 +1,6 @@
 import { apiCall, tenantPath, useList } from '../../app/api.ts';
 import { useMay } from '../../app/rights.ts';
-import { namesOf } from '../../entities/scope-names.ts';
+import { scopeNames } from '../../entities/scope-names.ts';
 import { List } from '../../forms/list-page.tsx';
 import { TEXT } from './words.ts';
 
@@ -23,7 +23,7 @@ export function OfferedGrants({ tenantId }: { tenantId: string }) {
         empty={null}
         columns={[
           { title: TEXT.id, isHeader: true, value: ({ grantor_tenant_id: id }) => id },
-          { title: TEXT.scopes, value: ({ scopes }) => namesOf(scopes) },
+          { title: TEXT.scopes, value: ({ scopes }) => scopeNames(scopes) },
           { title: TEXT.purpose, value: ({ purpose }) => purpose },
         ]}
         changes={[tenantPath(tenantId)]}

@@ -6,7 +6,7 @@ import { ListSection } from '../../forms/list-page.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
-import Invitations, { MEMBERSHIP, OF_MEMBERSHIPS } from './invitations.tsx';
+import Invitations, { MEMBERSHIP_PATH, OF_MEMBERSHIPS } from './invitations.tsx';
 import { TEXT } from './words.ts';
 
 /** Shows the caller's tenants, its invitations and the tenants that it blocks. */
@@ -60,7 +60,7 @@ function Memberships() {
           question: ({ tenant_id, name }) => ({
             title: TEXT.leaveTitle(name),
             text: TEXT.leaveText,
-            call: apiCall('POST', `${MEMBERSHIP}/leave`, { path: { tenant_id } }),
+            call: apiCall('POST', `${MEMBERSHIP_PATH}/leave`, { path: { tenant_id } }),
           }),
         },
       ]}
@@ -87,7 +87,7 @@ function Blocked() {
         {
           label: TEXT.unblock,
           nameOf: ({ tenant_id: id }) => TEXT.unblockOf(id),
-          call: ({ tenant_id }) => apiCall('DELETE', `${MEMBERSHIP}/block`, { path: { tenant_id } }),
+          call: ({ tenant_id }) => apiCall('DELETE', `${MEMBERSHIP_PATH}/block`, { path: { tenant_id } }),
         },
       ]}
     />

@@ -13,14 +13,14 @@ const LANE = LABEL + MOST_ROWS * ROW + 6;
 const AXIS = 24;
 const TICK_WIDTH = 110;
 
-export interface Lane {
+export interface PlotLane {
   readonly kind: Kind;
   /** Sorted by their beginnings. */
   readonly items: readonly Happening[];
 }
 
 interface AxisPlotProps {
-  lanes: readonly Lane[];
+  lanes: readonly PlotLane[];
   range: Range;
   whole: Range;
   now: number;

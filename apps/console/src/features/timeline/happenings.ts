@@ -20,10 +20,10 @@ export interface Happening {
   readonly state: string;
   readonly detail: string;
   /** The link to it, among the views of the subject. */
-  readonly link: Link;
+  readonly link: HappeningLink;
 }
 
-export type Link =
+export type HappeningLink =
   | { readonly view: 'version'; readonly version: string }
   | { readonly view: 'proposal'; readonly updateId: string }
   | { readonly view: 'sharing' | 'requests' };

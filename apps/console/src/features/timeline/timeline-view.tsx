@@ -8,14 +8,14 @@ import { ChoiceFilter, useFilters } from '../../forms/filters.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Fold, FoldedNote } from '../../ui/fold.tsx';
 import { RowLink } from '../../ui/link.tsx';
-import { Answer, Badge, Empty, Page, Problem } from '../../ui/page.tsx';
+import { Loaded, Badge, Empty, Page, Problem } from '../../ui/page.tsx';
 import { type VirtualColumn, VirtualTable } from '../../ui/table/virtual-table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { AxisPlot, type Lane } from './axis-plot.tsx';
+import { AxisPlot, type PlotLane } from './axis-plot.tsx';
 import { moveRange, type Range, wholeRange, zoomRange } from './axis.ts';
 import { inSight } from './bins.ts';
 import { type Happening, KINDS, MOST, useOthers, versionsAsHappenings } from './happenings.ts';
-import { MOST_VERSIONS, useVersions, type Versions } from './versions.ts';
+import { MOST_VERSIONS, useVersionHeaders, type Versions } from './versions.ts';
 import { TEXT } from './words.ts';
 import styles from './timeline.module.css';
 
@@ -25,7 +25,7 @@ const REST_MS = 250;
 /** Shows the versions, proposals, grants, requests and disclosures of a subject on a time axis and as a table. */
 export function TimelineView() {
   const access = useSubjectAccess();
-  return <Answer query={access}>{(known) => <Timeline access={known} />}</Answer>;
+  return <Loaded query={access}>{(known) => <Timeline access={known} />}</Loaded>;
 }
 
 const NO_VERSIONS: Versions = { items: [], isRead: false };
@@ -34,7 +34,7 @@ function Timeline({ access }: { access: SubjectAccess }) {
   const { ids: path } = useSubject();
   const basis = useFilters().search['basis'] === 'recorded' ? 'recorded' : 'effective';
   const isShared = access.may('read_lineage');
-  const read = useVersions(isShared);
+  const read = useVersionHeaders(isShared);
   const head = useSubjectHead(isShared ? undefined : access).data;
   const others = useOthers(access);
   const versions = useMemo(
@@ -96,7 +96,7 @@ const OnAxis = memo(function OnAxis({ happenings }: { happenings: readonly Happe
   const open = useOpen();
   const lanes = useMemo(
     () =>
-      KINDS.map((kind): Lane => ({ kind, items: happenings.filter((one) => one.kind === kind) })).filter(
+      KINDS.map((kind): PlotLane => ({ kind, items: happenings.filter((one) => one.kind === kind) })).filter(
         ({ items, kind }) => items.length > 0 || kind === 'version',
       ),
     [happenings],

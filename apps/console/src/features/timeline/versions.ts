@@ -19,7 +19,7 @@ export const MOST_VERSIONS = 20_000;
 const AT_ONCE = 1_000;
 
 /** Reads the headers of the versions and shows them as they arrive. After a change it reads only the new ones. */
-export function useVersions(isShared: boolean): UseQueryResult<Versions> {
+export function useVersionHeaders(isShared: boolean): UseQueryResult<Versions> {
   const client = useClient();
   const queries = useQueryClient();
   const { tenantId, subjectType, subjectId, path } = useSubject();

@@ -3,8 +3,8 @@ import type { JsonObject } from '@iss/domain/pure';
 import { type ApiCall, useGet } from '../../app/api.ts';
 import { TrustedBy } from '../../entities/trust.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
-import { Answer } from '../../ui/page.tsx';
-import { Outcome } from './outcome.tsx';
+import { Loaded } from '../../ui/page.tsx';
+import { VerificationOutcome } from './outcome.tsx';
 import { useVerification } from './verification.ts';
 
 /** The seconds that the service waits until a new fact is in the log. */
@@ -36,14 +36,14 @@ export function FactProof<T extends object>({
     if (data !== undefined) begin({ name, blob: new Blob([JSON.stringify(data)]), entry: null, expected });
   }, [data, keys?.text, keys?.whose, name, fact]);
   return (
-    <Answer query={proof.error === null ? proof : { ...proof, data: undefined }}>
+    <Loaded query={proof.error === null ? proof : { ...proof, data: undefined }}>
       {(answer) => (
         <>
           <TrustedBy />
           {verification?.outcome?.is === 'proved' && meaning?.(answer)}
-          {verification !== null && <Outcome verification={verification} />}
+          {verification !== null && <VerificationOutcome verification={verification} />}
         </>
       )}
-    </Answer>
+    </Loaded>
   );
 }

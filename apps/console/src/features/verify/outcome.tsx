@@ -7,17 +7,17 @@ import { FramedTable } from '../../ui/table/framed-table.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import type { FileOutcome } from './job.ts';
 import { type ReadValues, ValuesDialog } from './values.tsx';
-import type { Verification } from './verification.ts';
+import type { FileVerification } from './verification.ts';
 import { TEXT } from './words.ts';
 import styles from './verify.module.css';
 
 /** Shows the progress and the outcome of a verification. */
-export function Outcome({
+export function VerificationOutcome({
   verification,
   onStop,
   read,
 }: {
-  verification: Verification;
+  verification: FileVerification;
   onStop?: () => void;
   /** Reads a version; absent if versions cannot be shown. */
   read?: ReadValues;
@@ -48,7 +48,7 @@ export function Outcome({
   );
 }
 
-function Verdict({ verification, outcome }: { verification: Verification; outcome: FileOutcome }) {
+function Verdict({ verification, outcome }: { verification: FileVerification; outcome: FileOutcome }) {
   const { file, whose, versions, of, tookMs } = verification;
   const { name } = file;
   const took = tookMs === null ? '' : TEXT.took(tookMs);
@@ -124,7 +124,7 @@ interface BundleLine {
 }
 
 /** Lists the verified versions of a bundle. */
-function Lines({ verification: { versions, outcome }, read }: { verification: Verification; read?: ReadValues }) {
+function Lines({ verification: { versions, outcome }, read }: { verification: FileVerification; read?: ReadValues }) {
   const [shown, setShown] = useState<ProvedVersion | null>(null);
   const isRefused = outcome !== null && outcome.is !== 'proved' && outcome.line !== null;
   const lines = useMemo((): readonly BundleLine[] => {

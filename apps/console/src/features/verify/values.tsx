@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { parsePointer } from '@iss/domain/pure';
 import type { ProvedVersion } from '@iss/proof';
 import { ShownDialog } from '../../ui/dialog.tsx';
-import { Answer, Notice } from '../../ui/page.tsx';
+import { Loaded, Notice } from '../../ui/page.tsx';
 import { FramedTable } from '../../ui/table/framed-table.tsx';
 import type { Column } from '../../ui/table/sortable.tsx';
 import { Json } from '../../ui/text/json.tsx';
@@ -33,7 +33,7 @@ export function ValuesDialog({
   useEffect(load, [version]);
   return (
     <ShownDialog title={TEXT.valuesOf(version.version)} close={TEXT.close} onClose={onClose}>
-      <Answer query={{ data, error, refetch: load }}>{(values) => <Values values={values} />}</Answer>
+      <Loaded query={{ data, error, refetch: load }}>{(values) => <Values values={values} />}</Loaded>
     </ShownDialog>
   );
 }

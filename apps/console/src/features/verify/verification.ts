@@ -6,7 +6,7 @@ import type { FileOutcome, NamedFile, VerifyJob, VerifyProgress, VerifyResult, V
 import workerUrl from './verify.worker.ts?worker&url';
 
 /** The verification of a file, running or finished. */
-export interface Verification {
+export interface FileVerification {
   readonly file: NamedFile;
   readonly whose: TrustedKeys['whose'];
   /** The versions verified so far. */
@@ -25,14 +25,14 @@ export function useVerifyWorker(): WorkerRoom<VerifyJob, VerifyProgress, VerifyR
 
 /** Verifies files in a worker, one after the other. A change of keys discards the outcome. */
 export function useVerification(keys: TrustedKeys | null): {
-  readonly verification: Verification | null;
+  readonly verification: FileVerification | null;
   readonly begin: (file: NamedFile) => void;
   readonly stop: () => void;
   /** Reads the values of a verified version. */
   readonly read: (version: ProvedVersion) => Promise<VersionValues>;
 } {
   const worker = useVerifyWorker();
-  const [verification, setVerification] = useState<Verification | null>(null);
+  const [verification, setVerification] = useState<FileVerification | null>(null);
   const last = useRef(0);
   const stop = (): void => {
     last.current++;
@@ -48,7 +48,7 @@ export function useVerification(keys: TrustedKeys | null): {
     if (verification !== null && verification.outcome === null) stop();
     const mine = ++last.current;
     const begun = performance.now();
-    const change = (by: (before: Verification) => Partial<Verification>): void => {
+    const change = (by: (before: FileVerification) => Partial<FileVerification>): void => {
       if (last.current === mine) setVerification((before) => before && { ...before, ...by(before) });
     };
     const { whose } = keys;

@@ -1,5 +1,5 @@
 import { type ChangeEvent, type DragEvent, type FormEvent, lazy, Suspense, useState } from 'react';
-import { Trust } from '../../entities/trust.tsx';
+import { TrustPanel } from '../../entities/trust.tsx';
 import { useTrustedKeys } from '../../entities/trusted-keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
@@ -10,7 +10,7 @@ import { useVerification } from './verification.ts';
 import { TEXT } from './words.ts';
 import styles from './verify.module.css';
 
-const Outcome = lazy(async () => ({ default: (await import('./outcome.tsx')).Outcome }));
+const Outcome = lazy(async () => ({ default: (await import('./outcome.tsx')).VerificationOutcome }));
 
 /** Verifies downloaded bundles and proofs. It needs nothing of the service but this page. */
 export function VerifyView() {
@@ -87,7 +87,7 @@ export function VerifyView() {
           <Button onClick={() => take(file.blob, file.name)}>{TEXT.again}</Button>
         </div>
       )}
-      <Trust />
+      <TrustPanel />
     </Page>
   );
 }

@@ -3,7 +3,7 @@ import { apiCall, useAction, useGet } from '../../app/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyCurl, Hash } from '../../ui/copy.tsx';
 import { ShownDialog } from '../../ui/dialog.tsx';
-import { Answer, Badge, Facts, Problem } from '../../ui/page.tsx';
+import { Loaded, Badge, Facts, Problem } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { Json } from '../../ui/text/json.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -69,7 +69,7 @@ export function DeliveryDialog({ subscriptionId, deliveryId, mayRedeliver, onClo
       close={WORDS.close}
       onClose={onClose}
     >
-      <Answer query={delivery}>{(data) => <DeliveryContent delivery={data} />}</Answer>
+      <Loaded query={delivery}>{(data) => <DeliveryContent delivery={data} />}</Loaded>
       {action.error !== null && <Problem error={action.error} />}
     </ShownDialog>
   );

@@ -18,7 +18,7 @@ export function DeliveryPlots({ deliveries, isWhole }: { deliveries: readonly De
         .sort((one, other) => Date.parse(one.started_at) - Date.parse(other.started_at)),
     [deliveries],
   );
-  const bars = useMemo(() => barsOf(attempts), [attempts]);
+  const bars = useMemo(() => attemptBars(attempts), [attempts]);
   const latency = useMemo(
     () => ({
       times: attempts.map(({ started_at: at }) => Date.parse(at) / 1000),
@@ -62,7 +62,7 @@ export function DeliveryPlots({ deliveries, isWhole }: { deliveries: readonly De
   );
 }
 
-export function barsOf(attempts: readonly Attempt[]): { times: number[]; all: number[]; failed: number[] } {
+export function attemptBars(attempts: readonly Attempt[]): { times: number[]; all: number[]; failed: number[] } {
   const times = attempts.map(({ started_at: at }) => Date.parse(at));
   const [first, last] = [times[0] ?? 0, times[times.length - 1] ?? 0];
   const width = WIDTHS_MS.find((ms) => (last - first) / ms <= MOST_BARS) ?? 24 * 60 * MINUTE_MS;

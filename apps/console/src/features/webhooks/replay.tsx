@@ -17,7 +17,7 @@ interface Values extends Record<string, string> {
 }
 
 /** Sends the finished deliveries of a period again, with further requests for a long period. */
-export function Replay({ subscriptionId, onClose }: { subscriptionId: string; onClose: () => void }) {
+export function ReplayDialog({ subscriptionId, onClose }: { subscriptionId: string; onClose: () => void }) {
   const action = useAction<{ count: number; next_from: string | null }>(subscriptionPath(subscriptionId));
   const [count, setCount] = useState(0);
   const callOf = (start: string, { to: end, status }: Values) => {

@@ -7,13 +7,13 @@ import { useFilters } from '../../forms/filters.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Hash } from '../../ui/copy.tsx';
-import { Answer, Badge, Facts, Notice, Page, Problem, Section } from '../../ui/page.tsx';
+import { Loaded, Badge, Facts, Notice, Page, Problem, Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import ui from '../../ui/ui.module.css';
 import { Deliveries } from './deliveries.tsx';
 import { DeliveryDialog } from './delivery-dialog.tsx';
 import { ChangeSubscription, RotateSecret } from './dialogs.tsx';
-import { Replay } from './replay.tsx';
+import { ReplayDialog } from './replay.tsx';
 import { SubscriptionStatus } from './status.tsx';
 import { OF_SUBSCRIPTION, type Subscription, subscriptionPath, SUBSCRIPTIONS } from './webhooks.ts';
 import { TEXT } from './words.ts';
@@ -38,9 +38,9 @@ export function WebhookView() {
         </Link>
       }
     >
-      <Answer query={answer}>
+      <Loaded query={answer}>
         {({ webhook_subscription: subscription }) => <About tenantId={tenantId} subscription={subscription} />}
-      </Answer>
+      </Loaded>
       <Deliveries subscriptionId={subscriptionId} />
       {deliveryId !== undefined && (
         <DeliveryDialog
@@ -101,7 +101,7 @@ function Actions({ tenantId, subscription, test, enable }: ActionsProps) {
       )}
       {isActive && may(`POST ${OF_SUBSCRIPTION}/deliveries/replay`) && (
         <DialogButton small label={TEXT.replay}>
-          {(close) => <Replay subscriptionId={subscription_id} onClose={close} />}
+          {(close) => <ReplayDialog subscriptionId={subscription_id} onClose={close} />}
         </DialogButton>
       )}
       {mayChange && (

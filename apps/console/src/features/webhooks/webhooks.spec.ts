@@ -1,4 +1,4 @@
-import { barsOf } from './delivery-plots.tsx';
+import { attemptBars } from './delivery-plots.tsx';
 import { type Attempt, type Delivery, isRetried, isSuccess, lastAttempt, subscriptionPath } from './webhooks.ts';
 
 const attempt = (startedAt: string, code: number | null = 200): Attempt => ({
@@ -66,7 +66,7 @@ it.each([
   ['some days', ['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'], 60 * MINUTE, 56],
   ['months', ['2026-01-01T00:00:00Z', '2026-03-01T00:00:00Z'], 24 * 60 * MINUTE, 67],
 ])('attempts of %s are counted in bars', (_what, times, width, count) => {
-  const bars = barsOf(times.map((at, index) => attempt(at, index === 0 ? 200 : 500)));
+  const bars = attemptBars(times.map((at, index) => attempt(at, index === 0 ? 200 : 500)));
   expect((bars.times[1] ?? 0) - (bars.times[0] ?? 0)).toBe(width);
   expect(bars.all).toHaveLength(count);
   const placed = times.map((at) => bars.times.findLastIndex((time) => time * 1000 <= Date.parse(at)));

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { api } from '@identity-state/client';
-import { type ApiCall, pathOf, useInvalidate, useSend } from '../../app/api.ts';
+import { type ApiCall, encodePath, useInvalidate, useSend } from '../../app/api.ts';
 import type { Tone } from '../../ui/page.tsx';
 
 export type Subscription = api.WebhookSubscription;
@@ -18,7 +18,7 @@ export const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {
 };
 
 export function subscriptionPath(id: string): string {
-  return pathOf('v1', 'webhook-subscriptions', id);
+  return encodePath('v1', 'webhook-subscriptions', id);
 }
 
 export function isSuccess({ status_code: code }: Attempt): boolean {

@@ -9,7 +9,7 @@ import { Time } from '../time.tsx';
 import styles from '../ui.module.css';
 
 /** A column for sorting and for files. A column without a value, for example of buttons, is in neither. */
-export interface Field<T> {
+export interface SortField<T> {
   readonly title: string;
   readonly value?: (item: T) => string | number | null | undefined;
   /** A moment as ISO 8601, which the table formats if the column has no `cell`. */
@@ -19,7 +19,7 @@ export interface Field<T> {
   readonly isHeader?: boolean;
 }
 
-export interface Column<T> extends Field<T> {
+export interface Column<T> extends SortField<T> {
   /** Renders the value if it is not plain text. */
   readonly cell?: (item: T) => React.ReactNode;
 }
@@ -62,7 +62,7 @@ export function shownCell<T>({ cell, at, value, dayOnly = false }: Column<T>, it
   return moment === null || moment === undefined ? value?.(item) : <Time at={moment} dayOnly={dayOnly} />;
 }
 
-function valueOf<T>({ at, value }: Field<T>, item: T): string | number | null {
+function valueOf<T>({ at, value }: SortField<T>, item: T): string | number | null {
   return value?.(item) ?? at?.(item) ?? null;
 }
 
@@ -75,7 +75,7 @@ const collator = once(() => new Intl.Collator(undefined, { numeric: true }));
 
 /** Sorts items by a column, or keeps the order of the response. Items without a value come last. */
 export function useSorted<T>(
-  columns: readonly Field<T>[],
+  columns: readonly SortField<T>[],
   items: readonly T[],
 ): { sorted: readonly T[]; sort: Sort | null; sortBy: (title: string) => void } {
   const [sort, setSort] = useState<Sort | null>(null);
@@ -110,7 +110,7 @@ export function Heading<T>({
   sort,
   onSort,
 }: {
-  column: Field<T>;
+  column: SortField<T>;
   sort: Sort | null;
   onSort: (title: string) => void;
 }) {
@@ -127,7 +127,7 @@ type Format = 'csv' | 'json';
 
 interface FootProps<T> {
   caption: string;
-  columns: readonly Field<T>[];
+  columns: readonly SortField<T>[];
   items: readonly T[];
   isWhole: boolean;
   /** Further items are being read. */
@@ -169,7 +169,7 @@ export function Foot<T>({ caption, columns, items, isWhole, isReading, onWhole }
 }
 
 /** Returns rows as CSV (RFC 4180). Texts that a spreadsheet would read as a formula begin with an apostrophe. */
-export function csvOf<T>(columns: readonly Field<T>[], items: readonly T[]): string {
+export function csvOf<T>(columns: readonly SortField<T>[], items: readonly T[]): string {
   const known = columns.filter(({ value, at }) => value !== undefined || at !== undefined);
   const rows = [known.map(({ title }) => title), ...items.map((item) => known.map((column) => valueOf(column, item)))];
   return rows.map((row) => row.map(csvField).join(',') + '\r\n').join('');

@@ -8,7 +8,7 @@ import { GrantStore } from '../grants/grant.store';
 import { LogIntegrationStore } from '../log/log-integration.store';
 import { type SnapshotToAppend, type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
 import { FeedIntegrationStore } from './feed-integration.store';
-import { type Change, type ChangeEntry, type ChangesRequest, FeedStore } from './feed.store';
+import { type FeedChange, type ChangeEntry, type ChangesRequest, FeedStore } from './feed.store';
 
 let world: SharedWorld;
 let admin: Client;
@@ -140,8 +140,12 @@ async function read(tenantId: string, limit?: number, request?: Partial<ChangesR
   return (await readChanges(tenantId, limit, request)).map(({ entry }) => entry);
 }
 
-async function readChanges(tenantId: string, limit = 1_000, request: Partial<ChangesRequest> = {}): Promise<Change[]> {
-  const items: Change[] = [];
+async function readChanges(
+  tenantId: string,
+  limit = 1_000,
+  request: Partial<ChangesRequest> = {},
+): Promise<FeedChange[]> {
+  const items: FeedChange[] = [];
   let { after } = ALL;
   for (;;) {
     const { changes } = await feeds.changes(reader(tenantId), { ...ALL, limit, ...request, after });

@@ -34,7 +34,7 @@ export interface VersionChange {
 }
 
 /** An entry of the log as shown to a tenant that it concerns. */
-export interface Change {
+export interface FeedChange {
   /** The same object each time. */
   entry: ChangeEntry;
   /** Null unless the entry is about a version. */
@@ -57,8 +57,8 @@ export interface ChangesRequest {
   paths: Visible;
 }
 
-export interface Changes {
-  items: Change[];
+export interface FeedChanges {
+  items: FeedChange[];
   /** The place to continue after. No entry before it that the caller may see now is missing, except as `isComplete` says. */
   next: number;
   /** True if there are more entries now. */
@@ -146,7 +146,7 @@ export class FeedStore {
   async changes(
     actor: Actor,
     { after: sentAfter, limit, type, subjectType, subjectId, from, paths }: ChangesRequest,
-  ): Promise<{ facts: AccessFacts; changes: Changes }> {
+  ): Promise<{ facts: AccessFacts; changes: FeedChanges }> {
     const isFiltered = type !== undefined || subjectType !== undefined || from !== null || paths !== null;
     const after = from === null ? sentAfter : Math.max(sentAfter, (await this.sizeBefore(from)) - 1);
     // One more than is shown tells whether there are more.
@@ -162,7 +162,7 @@ export class FeedStore {
     );
     const visible = await this.visible(actor, facts, matching);
     const changes = await this.withVersions(paths === null ? visible.slice(0, limit) : visible);
-    const touched = ({ version }: Change): boolean =>
+    const touched = ({ version }: FeedChange): boolean =>
       paths === null || version === null || touchesChanges(paths, version.changedPaths);
     const items = changes.filter(touched).slice(0, limit);
     const end = Math.max(after, examined.at(-1) ?? after);
@@ -230,7 +230,7 @@ export class FeedStore {
   }
 
   /** Adds to entries about versions what changed in them. It is read each time, because an erasure destroys it. */
-  private async withVersions(entries: readonly VisibleChange[]): Promise<Change[]> {
+  private async withVersions(entries: readonly VisibleChange[]): Promise<FeedChange[]> {
     const inputs = entries.flatMap(({ subjectKey, entry: { fact } }) =>
       fact.type === 'snapshot.created' && subjectKey !== null
         ? { subjectKey, snapshotVersion: fact.snapshotVersion }

@@ -25,7 +25,7 @@ export type SnapshotTarget =
   | { kind: 'id'; snapshotId: string };
 
 /** The parts of a snapshot that the caller needs. */
-export interface Wanted {
+export interface WantedParts {
   envelope: boolean;
   /** If the snapshot has this hash, nothing is returned. */
   unlessHash?: Buffer | undefined;
@@ -97,7 +97,7 @@ export class SnapshotReadStore {
   }
 
   /** Returns the requested parts of the snapshot, and the access facts. */
-  async read(reader: Reader, target: SnapshotTarget, wanted: Wanted): Promise<ConditionalRead> {
+  async read(reader: Reader, target: SnapshotTarget, wanted: WantedParts): Promise<ConditionalRead> {
     const read = await this.readers[`${target.kind}_${reader.tenantId === null ? 'global' : 'tenant'}`].submit({
       principalId: reader.principalId,
       tenantId: reader.tenantId,

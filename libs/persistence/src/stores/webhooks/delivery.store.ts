@@ -3,7 +3,7 @@ import { Coalescer } from '../../sql/coalescer';
 import type { Page, PagePosition } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
-import { hostOf, type Look, type OverdueDelivery } from './pending-delivery';
+import { hostOf, type SearchBounds, type OverdueDelivery } from './pending-delivery';
 
 /** A claimed attempt with all the data that it needs, from the moment of the claim. */
 export interface DeliveryAttempt {
@@ -147,7 +147,7 @@ export class DeliveryStore {
   }
 
   /** Returns deliveries that have been overdue without a worker. Founders take turns. */
-  async overdue({ overdueMs, rows, limit, after }: Look): Promise<Page<OverdueDelivery>> {
+  async overdue({ overdueMs, rows, limit, after }: SearchBounds): Promise<Page<OverdueDelivery>> {
     const [nextAt = null, deliveryId = null] = after ?? [];
     const found = await this.sql.run(OVERDUE, { overdueMs, nextAt, deliveryId, rows, limit });
     const [first] = found;

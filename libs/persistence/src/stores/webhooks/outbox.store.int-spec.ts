@@ -7,7 +7,7 @@ import { type NoParameters, statement } from '../../sql/statement';
 import { BacklogStore } from './backlog.store';
 import type { Page, PagePosition } from '../../sql/page';
 import { OutboxStore } from './outbox.store';
-import type { Look } from './pending-delivery';
+import type { SearchBounds } from './pending-delivery';
 
 const TYPE = 'identity.snapshot.created';
 const ADD_TENANT = statement<{ tenantId: string; founder: string | null }>(
@@ -362,7 +362,7 @@ describe('The body of an event', () => {
 });
 
 describe('OutboxStore.waiting', () => {
-  const look = async (change: Partial<Look> = {}) =>
+  const look = async (change: Partial<SearchBounds> = {}) =>
     store.waiting({ overdueMs: 100_000, rows: 100, limit: 10, after: null, ...change });
 
   it('returns old events that were not fanned out, oldest first', async () => {

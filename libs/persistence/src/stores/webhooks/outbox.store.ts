@@ -14,7 +14,7 @@ import type { Sql } from '../../sql/sql';
 import { fragmentText } from '../../sql/sql-files';
 import { statement } from '../../sql/statement';
 import type { Fact } from './record';
-import { founderOf, hostOf, type Look, type PendingDelivery, targetOf } from './pending-delivery';
+import { founderOf, hostOf, type SearchBounds, type PendingDelivery, targetOf } from './pending-delivery';
 
 /** The result of one step of a fan-out. */
 export interface FanOutStep {
@@ -210,7 +210,7 @@ export class OutboxStore {
   }
 
   /** Returns the ids of events whose wake-up was lost or is late. Founders take turns. */
-  async waiting({ overdueMs, rows, limit, after }: Look): Promise<Page<string>> {
+  async waiting({ overdueMs, rows, limit, after }: SearchBounds): Promise<Page<string>> {
     const [createdAt = null, eventId = null] = after ?? [];
     const found = await this.sql.run(WAITING, { overdueMs, createdAt, eventId, rows, limit });
     const [first] = found;

@@ -19,7 +19,7 @@ export interface OverdueDelivery extends PendingDelivery {
 }
 
 /** The start and limits of a search for forgotten work. */
-export interface Look {
+export interface SearchBounds {
   /** Selects work that has been due for longer than this. */
   overdueMs: number;
   /** The number of rows to examine after the position, in the order of time. */

@@ -62,7 +62,7 @@ export interface SentRequest {
 }
 
 /** A version of which the caller may issue a credential. */
-export interface CredentialSource {
+export interface IssuableVersion {
   snapshot: SnapshotRecord & { envelope: string; envelopeHash: string };
   subjectKey: number;
   ownerTenantId: string;
@@ -110,7 +110,7 @@ export class CredentialService {
     acting: Acting,
     snapshotId: string,
     sent: Pick<SentRequest, 'paths' | 'profile' | 'format' | 'holderKey'>,
-  ): Promise<CredentialSource> {
+  ): Promise<IssuableVersion> {
     const { facts, disclosure, subjectKey, ownerTenantId, logIndex, ...found } = await this.credentials.source(
       acting,
       snapshotId,

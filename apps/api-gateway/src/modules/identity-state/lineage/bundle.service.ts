@@ -24,7 +24,7 @@ import type { ShownSnapshot } from '../snapshot/shown-snapshots';
 import { type SnapshotBatches, SnapshotListService } from './snapshot-list.service';
 
 /** The index of an entry in the log, and its inclusion proof. */
-export interface Place {
+export interface LoggedPlace {
   logIndex: number;
   /** JSON text: an array of hashes in base64. */
   inclusion: string;
@@ -37,13 +37,13 @@ export interface KeyedEntry {
 }
 
 /** An entry with the proof that it is in the log. */
-export interface ProvedEntry extends Place, KeyedEntry {}
+export interface ProvedEntry extends LoggedPlace, KeyedEntry {}
 
 /**
  * A snapshot with the proof that it is in the log. For an erased one: its leaf hash, and the proof of the erasure, or
  * only the erasure's log index if an earlier snapshot has that proof.
  */
-export interface ProvedSnapshot extends Place {
+export interface ProvedSnapshot extends LoggedPlace {
   snapshot: ShownSnapshot;
   logged: KeyedEntry | { leaf: Uint8Array; erased: ProvedEntry | { logIndex: number } };
   /** The entry of the view of a partial snapshot; null if `logged` names the view. */

@@ -3,7 +3,7 @@ import { encodeBase64url } from '@iss/map';
 import { toHex } from '@iss/tlog';
 import type { ChainProof, PageView, SnapshotView } from '@iss/contract';
 import { jsonStream, textsOf, TextStream } from '../../../http/answer/json-text';
-import { type Bundle, entryText, type KeyedEntry, type Place, type ProvedSnapshot } from './bundle.service';
+import { type Bundle, entryText, type KeyedEntry, type LoggedPlace, type ProvedSnapshot } from './bundle.service';
 import type { SnapshotBatches, WholeLineage } from './snapshot-list.service';
 import type { VerifiedSnapshot } from '../snapshot/snapshot-verifier';
 import type { ShownSnapshot } from '../snapshot/shown-snapshots';
@@ -117,7 +117,7 @@ function entryMembers(keyed: KeyedEntry): string {
   return keys === undefined ? entry : `${entry},"keys":${JSON.stringify(keys?.map(encodeBase64url) ?? null)}`;
 }
 
-function placeMembers({ logIndex, inclusion }: Place): string {
+function placeMembers({ logIndex, inclusion }: LoggedPlace): string {
   return `"log_index":${logIndex},"inclusion":${inclusion}`;
 }
 

@@ -65,12 +65,12 @@ export interface WholeLineage {
 }
 
 /** A snapshot's header, and whether its hash and the link to its parent are valid. */
-export interface ChainItem {
+export interface CheckedHeader {
   snapshot: SnapshotRecord;
   chainValid: boolean | null;
 }
 
-export interface ChainPage extends Page<ChainItem> {
+export interface ChainPage extends Page<CheckedHeader> {
   /** True if the links of all items of the page are valid. Null if that of an item is unknown. */
   chainValid: boolean | null;
   /** True if the items are all versions from 1 to the newest. */

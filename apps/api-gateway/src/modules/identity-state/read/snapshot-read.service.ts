@@ -16,7 +16,7 @@ import {
   SnapshotReadStore,
   type SnapshotRow,
   type SnapshotTarget,
-  type Wanted,
+  type WantedParts,
 } from '@iss/persistence';
 import { Injectable } from '@nestjs/common';
 import { Disclosures } from '../../../access/disclosures';
@@ -30,7 +30,7 @@ import { type OfLatest, VersionTimeService } from '../snapshot/version-time.serv
 
 export type { SnapshotTarget };
 
-export interface ReadOptions extends VerifyOptions {
+export interface SnapshotReadOptions extends VerifyOptions {
   withEnvelope: boolean;
   /** The kind of disclosure that is recorded. */
   via: DisclosureWay;
@@ -58,7 +58,7 @@ export class SnapshotReadService {
     private readonly times: VersionTimeService,
   ) {}
 
-  read(reader: Reader & Asker, target: SnapshotTarget, options: ReadOptions): Promise<VerifiedSnapshot> {
+  read(reader: Reader & Asker, target: SnapshotTarget, options: SnapshotReadOptions): Promise<VerifiedSnapshot> {
     return this.verified(reader, target, usual(target), options);
   }
 
@@ -67,7 +67,7 @@ export class SnapshotReadService {
     reader: Reader & Asker,
     subject: SubjectRef,
     asOf: AsOf,
-    options: ReadOptions,
+    options: SnapshotReadOptions,
   ): Promise<VerifiedSnapshot> {
     const rights = { latest: RULES.readLatestAsOf, older: RULES.readVersion };
     const { version, right, ofLatest } = await this.times.asOf(reader, subject, asOf, (which) => rights[which]);
@@ -93,7 +93,7 @@ export class SnapshotReadService {
   async header(
     reader: Reader & Asker,
     target: SnapshotTarget,
-    wanted: Wanted,
+    wanted: WantedParts,
     via: DisclosureWay,
   ): Promise<SnapshotRow> {
     const { row } = await this.find(reader, target, usual(target), wanted, via);
@@ -125,7 +125,7 @@ export class SnapshotReadService {
     reader: Reader & Asker,
     target: SnapshotTarget,
     reading: Reading,
-    options: ReadOptions,
+    options: SnapshotReadOptions,
   ): Promise<VerifiedSnapshot> {
     const wanted = { envelope: options.withEnvelope || options.verify !== 'none' };
     const { row, visible } = await this.find(reader, target, reading, wanted, options.via);
@@ -141,7 +141,7 @@ export class SnapshotReadService {
     reader: Reader & Asker,
     target: SnapshotTarget,
     reading: Reading,
-    wanted: Wanted,
+    wanted: WantedParts,
     via: DisclosureWay,
   ): Promise<{ row: SnapshotRow | null; visible: Visible }> {
     const { facts, snapshot, version, ...read } = await this.snapshots.read(reader, target, wanted);

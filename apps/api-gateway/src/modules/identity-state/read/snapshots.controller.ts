@@ -10,7 +10,7 @@ import { type GatewaySettings, SETTINGS } from '../../../settings';
 import type { Asker } from '../../../runtime/asker';
 import { RecentAnswers } from './recent-answers';
 import { asOfSent, verifyOptions } from '../snapshot/snapshot.query';
-import { type ReadOptions, SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
+import { type SnapshotReadOptions, SnapshotReadService, type SnapshotTarget } from './snapshot-read.service';
 import { proofAnswer, REUSE, snapshotAnswer, summaryAnswer } from '../snapshot/snapshot.views';
 import { Operation } from '../../../http/describe/operation.decorator';
 
@@ -80,7 +80,7 @@ export class SnapshotsController {
     return proofAnswer(await this.snapshots.header(reader, { kind: 'id', snapshotId }, { envelope: false }, 'proof'));
   }
 
-  private readOptions(query: SnapshotQuery): ReadOptions & { view: SnapshotView } {
+  private readOptions(query: SnapshotQuery): SnapshotReadOptions & { view: SnapshotView } {
     const view = query.view ?? 'full';
     const withEnvelope = view === 'full';
     const via = withEnvelope ? 'snapshot' : 'headers';

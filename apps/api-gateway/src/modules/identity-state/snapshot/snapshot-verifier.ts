@@ -5,7 +5,7 @@ import {
   DomainError,
   type StoredSnapshot,
   type SubjectRef,
-  type Verification,
+  type SnapshotVerification,
   verifyChecked,
   verifyComplete,
   type VerifyMode,
@@ -26,11 +26,11 @@ export interface VerifyOptions {
 
 export interface VerifiedSnapshot {
   snapshot: ShownSnapshot;
-  verification: Verification | undefined;
+  verification: SnapshotVerification | undefined;
 }
 
 /** Verifies a snapshot and its envelope. Returns undefined if no verification was requested. */
-export type Verify = (snapshot: SnapshotRecord) => Promise<Verification | undefined>;
+export type Verify = (snapshot: SnapshotRecord) => Promise<SnapshotVerification | undefined>;
 
 /**
  * Returns the function that opens a snapshot. If the response contains a verification, that reports whether the text
@@ -56,7 +56,11 @@ export class SnapshotVerifier {
   ) {}
 
   /** Verifies one snapshot. */
-  async verify(asker: Asker, snapshot: SnapshotRecord, options: VerifyOptions): Promise<Verification | undefined> {
+  async verify(
+    asker: Asker,
+    snapshot: SnapshotRecord,
+    options: VerifyOptions,
+  ): Promise<SnapshotVerification | undefined> {
     if (options.verify === 'none') return undefined;
     const { snapshotVersion } = snapshot;
     const verify = await this.prepare(asker, snapshot, { newest: snapshotVersion, oldest: snapshotVersion }, options);

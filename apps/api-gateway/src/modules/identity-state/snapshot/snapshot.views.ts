@@ -1,4 +1,4 @@
-import { type EnvelopeSummary, hashText, type Verification } from '@iss/domain';
+import { type EnvelopeSummary, hashText, type SnapshotVerification } from '@iss/domain';
 import type { SnapshotRecord, SnapshotTarget } from '@iss/persistence';
 import { SnapshotProof, type SnapshotView } from '@iss/contract';
 import { snapshotHeaderView } from '../../../http/answer/snapshot-header.view';
@@ -22,7 +22,7 @@ export const CACHE_CONTROL: Record<Reuse, string> = {
 /**
  * Returns a snapshot as JSON text: the header, then the stored envelope unchanged (specification, "Snapshot header").
  */
-export function snapshotText(snapshot: ShownSnapshot, view: SnapshotView, verification?: Verification): string {
+export function snapshotText(snapshot: ShownSnapshot, view: SnapshotView, verification?: SnapshotVerification): string {
   const isFull = view === 'full' && snapshot.envelope !== null;
   const envelope = isFull ? `,"envelope":${snapshot.envelope}` : '';
   return `${headerText(snapshot)}${envelope}${partialText(snapshot.partial, isFull)}${verificationText(verification)}}`;
@@ -33,7 +33,7 @@ export function snapshotAnswer(
   snapshot: ShownSnapshot,
   view: SnapshotView,
   reuse: Reuse,
-  verification?: Verification,
+  verification?: SnapshotVerification,
 ): JsonText {
   const caching = cachingOf(snapshot, view, reuse, verification);
   const { envelope, envelopeHash: hash, partial } = snapshot;
@@ -48,7 +48,7 @@ export function snapshotAnswer(
 export function summaryAnswer(
   snapshot: ShownSnapshot,
   summary: EnvelopeSummary,
-  verification?: Verification,
+  verification?: SnapshotVerification,
 ): JsonText {
   const header = snapshotHeaderView(snapshot);
   const { snapshot_id, snapshot_version, generated_at, envelope_hash: hash, prev_hash } = header;
@@ -80,7 +80,7 @@ function cachingOf(
   snapshot: Omit<SnapshotRecord, 'envelope'> & { partial?: PartialContent | null },
   view: SnapshotView | 'summary' | 'proof',
   reuse: Reuse,
-  verification?: Verification,
+  verification?: SnapshotVerification,
 ): Caching | undefined {
   const isSealed = snapshot.envelopeHash !== null && (snapshot.prevHash !== null || snapshot.snapshotVersion === 1);
   if (verification !== undefined || !isSealed || snapshot.erasure !== null) return undefined;
@@ -103,6 +103,6 @@ export function partialText(partial: PartialContent | null, withView: boolean): 
   return `${text},"view":{"payload":${view.payload},"disclosures":${JSON.stringify(view.disclosures)}}`;
 }
 
-function verificationText(verification: Verification | undefined): string {
+function verificationText(verification: SnapshotVerification | undefined): string {
   return verification === undefined ? '' : `,"verification":${JSON.stringify(verification)}`;
 }

@@ -1,5 +1,5 @@
 import { getAt, isJsonObject, type JsonObject, type JsonValue, parsePointer, setMember } from '@iss/domain/pure';
-import { isSame, pathsOf, valueAt, withValue } from './content.ts';
+import { isSame, attributionOf, valueAt, withValue } from './content.ts';
 
 export function evidenceOf(content: JsonObject): readonly JsonValue[] {
   const { evidence } = content;
@@ -7,26 +7,28 @@ export function evidenceOf(content: JsonObject): readonly JsonValue[] {
 }
 
 /** Returns a text member, or an empty text. */
-export function textOf(value: JsonValue | undefined, name: string): string {
+export function textMember(value: JsonValue | undefined, name: string): string {
   const text = isJsonObject(value) ? getAt(value, [name]) : undefined;
   return typeof text === 'string' ? text : '';
 }
 
 export function refersTo(reference: JsonValue, item: JsonValue): boolean {
   return (
-    textOf(reference, 'evidence_id') === textOf(item, 'evidence_id') &&
-    textOf(reference, 'evidence_type') === textOf(item, 'evidence_type')
+    textMember(reference, 'evidence_id') === textMember(item, 'evidence_id') &&
+    textMember(reference, 'evidence_type') === textMember(item, 'evidence_type')
   );
 }
 
 export function referenceTo(item: JsonValue): JsonObject {
-  return { evidence_id: textOf(item, 'evidence_id'), evidence_type: textOf(item, 'evidence_type') };
+  return { evidence_id: textMember(item, 'evidence_id'), evidence_type: textMember(item, 'evidence_type') };
 }
 
 /** Returns the role of the first reference to an item that has one, or an empty text. */
 export function roleOf(content: JsonObject, item: JsonValue): string {
-  const own = Object.values(pathsOf(content)).flatMap((references) => (Array.isArray(references) ? references : []));
-  return textOf(
+  const own = Object.values(attributionOf(content)).flatMap((references) =>
+    Array.isArray(references) ? references : [],
+  );
+  return textMember(
     own.find((reference) => refersTo(reference, item)),
     'role',
   );
@@ -39,7 +41,7 @@ export function withRole(content: JsonObject, item: JsonValue, role: string): Js
 
 function withReferences(content: JsonObject, change: (reference: JsonValue) => JsonValue): JsonObject {
   const paths: JsonObject = {};
-  for (const [path, references] of Object.entries(pathsOf(content))) {
+  for (const [path, references] of Object.entries(attributionOf(content))) {
     setMember(paths, path, Array.isArray(references) ? references.map(change) : references);
   }
   return { ...content, attribute_paths: paths };
@@ -47,7 +49,7 @@ function withReferences(content: JsonObject, change: (reference: JsonValue) => J
 
 /** Returns the references that cover a place: those at the nearest pointer, at it or above it. */
 export function coverOf(content: JsonObject, pointer: string): readonly JsonValue[] {
-  const paths = pathsOf(content);
+  const paths = attributionOf(content);
   for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
     const references = Object.hasOwn(paths, place) ? paths[place] : undefined;
     if (Array.isArray(references)) return references;
@@ -91,7 +93,7 @@ export function withSupport(
   item: JsonValue,
   { pointer, isOn, isStale = false }: { pointer: string; isOn: boolean; isStale?: boolean },
 ): JsonObject {
-  const paths = pathsOf(content);
+  const paths = attributionOf(content);
   const value = valueAt(content, pointer);
   const before = valueAt(base, pointer);
   // If members of a group or list were removed, the others keep their evidence.
@@ -102,7 +104,7 @@ export function withSupport(
   const isValid = (reference: JsonValue): boolean =>
     itemOf(content, reference) !== undefined && !(isOutdated && isNew && itemOf(base, reference) !== undefined);
   const others = (isOn ? cover.filter(isValid) : cover).filter((reference) => !refersTo(reference, item));
-  const ownBefore = pathsOf(base)[pointer];
+  const ownBefore = attributionOf(base)[pointer];
   const role = roleOf(content, item) || 'primary';
   const references = isOn ? [...others, { ...referenceTo(item), role }] : others;
   if (references.length > 0) return { ...content, attribute_paths: { ...paths, [pointer]: references } };
@@ -120,7 +122,7 @@ export function withValueAt(base: JsonObject, content: JsonObject, pointer: stri
   const next = withValue(content, parsePointer(pointer), value);
   const before = valueAt(base, pointer);
   const [wasSame, isNowSame] = [isSame(before, valueAt(content, pointer)), isSame(before, value)];
-  const paths = pathsOf(next);
+  const paths = attributionOf(next);
   const own = Object.hasOwn(paths, pointer) ? paths[pointer] : undefined;
   if (wasSame === isNowSame || !Array.isArray(own)) return next;
   const added = own.filter(
@@ -156,7 +158,7 @@ export function withItem(base: JsonObject, content: JsonObject, index: number, i
     const moved = withReferences(content, (one) =>
       refersTo(one, before) && isJsonObject(one) ? { ...one, ...referenceTo(item) } : one,
     );
-    next = withPaths(base, content, pathsOf(moved));
+    next = withPaths(base, content, attributionOf(moved));
   }
   return { ...next, evidence: items };
 }
@@ -182,7 +184,7 @@ export function withMended(
 
 /** Returns the places at which the attribution names an item. */
 export function supportedBy(content: JsonObject, item: JsonValue): string[] {
-  return Object.entries(pathsOf(content)).flatMap(([path, references]) =>
+  return Object.entries(attributionOf(content)).flatMap(([path, references]) =>
     Array.isArray(references) && references.some((reference) => refersTo(reference, item)) ? [path] : [],
   );
 }

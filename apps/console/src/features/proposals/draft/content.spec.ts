@@ -4,8 +4,8 @@ import {
   contentFrom,
   moveAttribution,
   type JsonObject,
-  patchOf,
-  pathsOf,
+  draftPatch,
+  attributionOf,
   stepsOf,
   removePlace,
   withValue,
@@ -36,7 +36,7 @@ describe('the content of a draft', () => {
   it('changes a place and nothing of what was there', () => {
     const text = JSON.stringify(BASE);
     const changed = withValue(BASE, ['attributes', 'group', '__proto__'], 'own');
-    expect(patchOf(BASE, changed)).toEqual([{ op: 'add', path: '/attributes/group/__proto__', value: 'own' }]);
+    expect(draftPatch(BASE, changed)).toEqual([{ op: 'add', path: '/attributes/group/__proto__', value: 'own' }]);
     expect(changed['evidence']).toBe(BASE['evidence']);
     expect(JSON.stringify(BASE)).toBe(text);
   });
@@ -78,7 +78,7 @@ describe('the content of a draft', () => {
 
   it('replaces a dangling reference wherever it is, and evidence of older values', () => {
     const gone = [reference('gone')];
-    const paths = { ...pathsOf(BASE), [NAME]: [reference('old'), ...gone], '/attributes/list': gone };
+    const paths = { ...attributionOf(BASE), [NAME]: [reference('old'), ...gone], '/attributes/list': gone };
     const draft = { ...BASE, attribute_paths: paths, evidence: [item('old'), item('new')] };
     const mended = withMended(BASE, draft, item('new'), { pointer: '/attributes/list/0', stale: [] });
     expect(mended['attribute_paths']).toEqual({
@@ -155,7 +155,7 @@ describe('the content of a draft', () => {
     const group = '/attributes/group';
     const draft = { ...removePlace(BASE, ['attributes', 'group', 'x']), evidence: [item('old'), item('new')] };
     const supported = withSupport(BASE, draft, item('new'), { pointer: group, isOn: true });
-    expect(pathsOf(supported)[group]).toEqual([reference('old'), primary('new')]);
+    expect(attributionOf(supported)[group]).toEqual([reference('old'), primary('new')]);
   });
 
   it('shows each step with what was there when it is taken', () => {
@@ -165,7 +165,7 @@ describe('the content of a draft', () => {
       ['remove', 'a'],
       ['remove', 'b'],
     ]);
-    expect(stepsOf(BASE, to, 1).more).toBe(patchOf(BASE, to).length - 1);
+    expect(stepsOf(BASE, to, 1).more).toBe(draftPatch(BASE, to).length - 1);
   });
 
   it.each([

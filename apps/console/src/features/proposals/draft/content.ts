@@ -75,7 +75,7 @@ export function removePlace(root: JsonObject, tokens: Tokens): JsonObject {
     if (Array.isArray(parent)) parent.splice(Number(last), 1);
     else delete parent[last];
   });
-  const paths = pathsOf(copy);
+  const paths = attributionOf(copy);
   if (tokens[0] === 'attribute_paths' || Object.keys(paths).length === 0) return copy;
   const parent = formatPointer(tokens.slice(0, -1));
   const index = Number(tokens.at(-1));
@@ -131,7 +131,7 @@ export function isSame(one: JsonValue | undefined, other: JsonValue | undefined)
 }
 
 /** Returns the attribution of a content. */
-export function pathsOf(content: JsonObject): JsonObject {
+export function attributionOf(content: JsonObject): JsonObject {
   const { attribute_paths: paths } = content;
   return isJsonObject(paths) ? paths : {};
 }
@@ -148,7 +148,7 @@ export function countLeaves(value: JsonValue, enough: number): number {
 }
 
 /** Returns the pointers of the leaves of attributes, at most `most`. */
-export function leavesOf(content: JsonObject, most: number): string[] {
+export function leafPointersOf(content: JsonObject, most: number): string[] {
   const found: string[] = [];
   const visit = (value: JsonValue, pointer: string): void => {
     if (found.length >= most) return;
@@ -161,7 +161,7 @@ export function leavesOf(content: JsonObject, most: number): string[] {
   return found;
 }
 
-export interface Step {
+export interface DraftStep {
   readonly op: 'add' | 'replace' | 'remove';
   readonly path: string;
   readonly before: JsonValue | undefined;
@@ -172,7 +172,7 @@ type Patch = ReturnType<typeof diff>;
 /** The latest patch to each content, since many parts of a view need the same one. */
 const patches = new WeakMap<JsonObject, { readonly from: JsonObject; readonly patch: Patch }>();
 
-export function patchOf(from: JsonObject, to: JsonObject): Patch {
+export function draftPatch(from: JsonObject, to: JsonObject): Patch {
   const known = patches.get(to);
   if (known?.from === from) return known.patch;
   const patch = from === to ? [] : diff(from, to);
@@ -186,10 +186,10 @@ export function keepPatch(from: JsonObject, to: JsonObject, patch: Patch): void 
 }
 
 /** Returns the changed places with their previous values, at most `most`. */
-export function stepsOf(from: JsonObject, to: JsonObject, most: number): { steps: Step[]; more: number } {
-  const operations = patchOf(from, to);
+export function stepsOf(from: JsonObject, to: JsonObject, most: number): { steps: DraftStep[]; more: number } {
+  const operations = draftPatch(from, to);
   let document: JsonValue = from;
-  const steps = operations.slice(0, most).map((operation): Step => {
+  const steps = operations.slice(0, most).map((operation): DraftStep => {
     const { op, path } = operation;
     const before = op === 'add' ? undefined : valueAt(document, path);
     document = applyPatch(document, [operation]);

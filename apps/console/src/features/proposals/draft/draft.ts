@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { Snapshot } from '@identity-state/client';
 import type { SubjectAddress } from '../../../app/address.ts';
-import { contentOf, type JsonObject, type LeftOver, patchOf } from './content.ts';
+import { contentOf, type JsonObject, type LeftOver, draftPatch } from './content.ts';
 
 /** A proposal that is not sent yet. */
 export interface Draft {
@@ -44,7 +44,7 @@ export function draftOn(subject: SubjectAddress, base: Snapshot): Draft {
 
 export function isChanged({ baseContent, content, unread, text }: Draft): boolean {
   const isUnread = Object.keys(unread).length > 0 || text?.isPending === true || (text?.fault ?? null) !== null;
-  return isUnread || patchOf(baseContent, content).length > 0;
+  return isUnread || draftPatch(baseContent, content).length > 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { ApiError } from '@identity-state/client';
-import type { patchOf } from './content.ts';
+import type { draftPatch } from './content.ts';
 
 export interface Faults {
   /** The faults by pointer into the content. */
@@ -13,7 +13,7 @@ const OF_RESULT = /^in the result, (\/\S+) (.*)$/su;
 const OF_OPERATION = /^\/patch_ops\/(\d+)/u;
 
 /** Finds the faults in a refusal. Its details name operations, and its messages name places of the result. */
-export function faultsOf(error: Error | null, patch: ReturnType<typeof patchOf>): Faults {
+export function faultsOf(error: Error | null, patch: ReturnType<typeof draftPatch>): Faults {
   const places = new Map<string, string[]>();
   const operations = new Map<number, string[]>();
   for (const { path, message } of error instanceof ApiError ? error.details : []) {

@@ -1,6 +1,6 @@
 import type { api, SubjectType } from '@identity-state/client';
 import { type Scope, SCOPES } from '../../../entities/scope-names.ts';
-import { instantOf, isPast, patchOf } from '../../../forms/form.tsx';
+import { instantOf, isPast, changedMembers } from '../../../forms/form.tsx';
 import { TEXT } from '../words.ts';
 import { faultOfPaths, pathsOf } from './parts.ts';
 
@@ -8,7 +8,7 @@ const WORDS = TEXT.make;
 const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const SUBJECT = /^(organization|individual|entity)\/(.{1,512})$/;
 
-export type Body = api.CreateGrantBody;
+export type GrantBody = api.CreateGrantBody;
 
 /** The values of a form that every grant has. */
 export interface TermValues extends Record<string, string | boolean | readonly string[]> {
@@ -40,7 +40,7 @@ export const termsOf = ({ scopes, isPart, paths, start, until, purpose }: TermVa
 const NO_TERMS = { paths: null, starts_at: null, expires_at: null, purpose: null };
 
 interface Wanted {
-  readonly bodies: readonly Body[];
+  readonly bodies: readonly GrantBody[];
   readonly granteeFault: string | undefined;
   readonly subjectFault: string | undefined;
   readonly pathsFault: string | undefined;
@@ -87,10 +87,10 @@ export function wantedOf(form: GrantValues): Wanted {
   };
   const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
   if (isFaulty || scopes.length === 0) return { bodies: [], ...faults };
-  const common = { scopes, ...patchOf<typeof terms>(NO_TERMS, terms) };
-  const bodies = grantees.flatMap((grantee): Body[] => {
+  const common = { scopes, ...changedMembers<typeof terms>(NO_TERMS, terms) };
+  const bodies = grantees.flatMap((grantee): GrantBody[] => {
     if (form.isAll) return [{ grantee_tenant_id: grantee, subject_type: '*', ...common }];
-    return subjectsOf(form.subjects).map(({ type, id }): Body => ({
+    return subjectsOf(form.subjects).map(({ type, id }): GrantBody => ({
       grantee_tenant_id: grantee,
       subject_type: type,
       subject_id: id,
@@ -101,20 +101,20 @@ export function wantedOf(form: GrantValues): Wanted {
 }
 
 /** The outcome of requests for grants. */
-export interface Outcome {
+export interface GrantRequestsOutcome {
   readonly made: number;
   /** The number of grants that a second human must confirm. */
   readonly waiting: number;
   /** The refused bodies of a batch, with the reasons. */
-  readonly refused: readonly { readonly body: Body; readonly why: string }[];
+  readonly refused: readonly { readonly body: GrantBody; readonly why: string }[];
 }
 
 /** Adds the answer to a request for these grants to the outcome of the previous requests. */
 export function outcomeOf(
-  before: Outcome | null,
-  bodies: readonly Body[],
+  before: GrantRequestsOutcome | null,
+  bodies: readonly GrantBody[],
   answer: api.CreatedGrant | api.PendingGrant | api.GrantResults,
-): Outcome {
+): GrantRequestsOutcome {
   const items = 'items' in answer ? answer.items : [];
   const refused = items.flatMap(({ index, error }) => {
     const body = bodies[index];

@@ -4,12 +4,12 @@ import { ShownDialog } from '../../../ui/dialog.tsx';
 import { Notice, Problem } from '../../../ui/page.tsx';
 import { Table } from '../../../ui/table/table.tsx';
 import { TEXT } from '../words.ts';
-import type { Outcome } from './grants-to-make.ts';
+import type { GrantRequestsOutcome } from './grants-to-make.ts';
 
 const WORDS = TEXT.make;
 
 interface MadeGrantsProps {
-  outcome: Outcome;
+  outcome: GrantRequestsOutcome;
   action: { readonly error: Error | null; readonly isPending: boolean };
   /** Requests the refused grants again. */
   onAgain: () => void;

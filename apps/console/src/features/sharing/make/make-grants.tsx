@@ -9,10 +9,10 @@ import { TEXT } from '../words.ts';
 import ui from '../../../ui/ui.module.css';
 import { ScopeFields, StartField, UntilField } from './grant-fields.tsx';
 import {
-  type Body,
+  type GrantBody,
   granteesOf,
   type GrantValues,
-  type Outcome,
+  type GrantRequestsOutcome,
   outcomeOf,
   subjectsOf,
   wantedOf,
@@ -34,7 +34,7 @@ interface MakeGrantsProps {
   onClose: () => void;
 }
 
-function callOf(tenantId: string, bodies: readonly Body[]): ApiCall<Made> {
+function callOf(tenantId: string, bodies: readonly GrantBody[]): ApiCall<Made> {
   const path = { tenant_id: tenantId };
   const [body] = bodies;
   return body !== undefined && bodies.length === 1
@@ -45,7 +45,7 @@ function callOf(tenantId: string, bodies: readonly Body[]): ApiCall<Made> {
 /** Creates a grant for each grantee and each subject. Refused grants stay in the form for another attempt. */
 export function MakeGrants({ tenantId, subject, onClose }: MakeGrantsProps) {
   const action = useAction<Made>(tenantPath(tenantId));
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [outcome, setOutcome] = useState<GrantRequestsOutcome | null>(null);
   const start: GrantValues = {
     grantees: '',
     isAll: false,

@@ -6,7 +6,7 @@ import { tenantPath } from '../../../app/api.ts';
 import { useClient } from '../../../app/context.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { TextArea } from '../../../ui/field.tsx';
-import { Answer } from '../../../ui/page.tsx';
+import { Loaded } from '../../../ui/page.tsx';
 import { Json } from '../../../ui/text/json.tsx';
 import { textOfValue } from '../../../ui/text/place.tsx';
 import { TEXT } from '../words.ts';
@@ -83,9 +83,9 @@ function FromLatest({ tenantId, of: { type, id }, ...choice }: ChoiceProps & { t
     queryFn: async ({ signal }) => client.tenant(tenantId).subject(type, id).latest({ signal }),
   });
   return (
-    <Answer query={latest}>
+    <Loaded query={latest}>
       {({ envelope }) => <Choice note={WORDS.treeOf(id)} content={envelope} {...choice} />}
-    </Answer>
+    </Loaded>
   );
 }
 
