@@ -5,8 +5,12 @@ const { flushCompileCache } = require('node:module');
 /** Globals in which Jest keeps the state of a suite, such as the timeout that it set. */
 const OF_JEST = /jest|EVENT_HANDLERS|TEST_TIMEOUT|RETRY/i;
 
-/** Ends a worker without freeing its memory, which takes longer than Jest waits for the end of a worker. */
-function endAtOnce() {
+/** `CHILD_MESSAGE_END` of jest-worker. */
+const END = 2;
+
+/** Ends a worker without freeing its memory or its handles, which takes longer than Jest waits for the end of a worker. */
+function endAtOnce([message]) {
+  if (message !== END) return;
   flushCompileCache();
   process.kill(process.pid, 'SIGKILL');
 }
@@ -32,7 +36,7 @@ module.exports = class SharedEnvironment {
     // The product and its servers run without Jest's transformation, as in production.
     globalThis.productHost = () => import('./gateway-host.ts');
     globalThis.workerHost = () => import('./worker-host.ts');
-    if (process.send !== undefined) process.once('exit', endAtOnce);
+    if (process.send !== undefined) process.on('message', endAtOnce);
   }
 
   async setup() {
