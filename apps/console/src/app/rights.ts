@@ -1,20 +1,10 @@
-import type { api } from '@identity-state/client';
+import { isAtLeast, type Role } from '@iss/domain/pure';
 import { RIGHTS } from '../generated/rights.ts';
 import { apiCall, useList, useTenants } from './api.ts';
 import { useSession } from './context.tsx';
 
-export type Role = api.TenantOfMember['role'];
 /** A route of docs/authorization.md: `POST /v1/tenants/{tenant_id}/grants`, or with a case: `…, on all subjects`. */
 export type DocumentedRoute = keyof typeof RIGHTS;
-
-/** In rising order. */
-export const ROLES: readonly Role[] = [
-  'tenant_reader',
-  'tenant_proposer',
-  'tenant_editor',
-  'tenant_admin',
-  'tenant_owner',
-];
 
 export function useRole(tenantId: string): Role | null {
   return useTenants().items.find((tenant) => tenant.tenant_id === tenantId)?.role ?? null;
@@ -25,7 +15,7 @@ export function useMay(tenantId: string): (route: DocumentedRoute) => boolean {
   const role = useRole(tenantId);
   return (route) => {
     const least = RIGHTS[route];
-    return role !== null && ROLES.indexOf(role) >= ROLES.indexOf(least);
+    return role !== null && isAtLeast(role, least);
   };
 }
 

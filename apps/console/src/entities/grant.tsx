@@ -4,7 +4,8 @@ import { Badge, type Tone } from '../ui/page.tsx';
 import { badgeColumn, type Column, orQuiet } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 import ui from '../ui/ui.module.css';
-import { scopeNames, type Scope, SCOPE_TITLES, SCOPES } from './scope-names.ts';
+import { type Scope, SCOPES } from '@iss/domain/pure';
+import { scopeNames, SCOPE_TITLES } from './scope-names.ts';
 
 /** The reads that each scope permits. */
 export const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
@@ -40,7 +41,7 @@ export const GRANT = {
   },
 } as const;
 
-export { scopeNames, type Scope } from './scope-names.ts';
+export { scopeNames } from './scope-names.ts';
 
 export type Grant = api.Grant;
 export type GrantStatus = keyof typeof GRANT.statuses;

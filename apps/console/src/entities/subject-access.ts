@@ -4,7 +4,7 @@ import type { api } from '@identity-state/client';
 import { OF_SUBJECT, useSubject } from '../app/address.ts';
 import { apiCall, tenantPath, useGet } from '../app/api.ts';
 import { useClient } from '../app/context.tsx';
-import { type Scope, SCOPES } from './scope-names.ts';
+import { type Scope, SCOPES } from '@iss/domain/pure';
 
 /** The access of the caller's tenant to a subject. */
 export interface SubjectAccess {

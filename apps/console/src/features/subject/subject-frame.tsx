@@ -4,7 +4,7 @@ import { ApiError } from '@identity-state/client';
 import { SUBJECT_VIEW, type SubjectAddress, useSubject } from '../../app/address.ts';
 import { useMay } from '../../app/rights.ts';
 import { useForgetErased } from '../../entities/erased.ts';
-import type { Scope } from '../../entities/scope-names.ts';
+import type { Scope } from '@iss/domain/pure';
 import { type SubjectAccess, useLostScopes, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
 import { SUBJECT as WORDS, useSubjectName } from '../../entities/subject.tsx';
 import { TEXT } from '../../shell/words.ts';

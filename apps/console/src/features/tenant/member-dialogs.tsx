@@ -1,6 +1,6 @@
 import type { api } from '@identity-state/client';
 import { apiCall, tenantPath, useAction } from '../../app/api.ts';
-import { type Role, ROLES as ROLE_NAMES } from '../../app/rights.ts';
+import { type Role, ROLES } from '@iss/domain/pure';
 import { isPrincipal } from '../../entities/principal-name.ts';
 import { FormDialog, changedMembers, useForm } from '../../forms/form.tsx';
 import { Checkbox, Select, TextField } from '../../ui/field.tsx';
@@ -16,7 +16,7 @@ const KINDS: readonly Kind[] = ['human', 'service_account', 'ai_agent'];
 
 /** Returns the roles that the caller may give: up to its own, or all as an account admin. */
 function rolesOf({ role, tenancy_role: account }: api.TenantOfMember): readonly Role[] {
-  return account === 'account_admin' ? ROLE_NAMES : ROLE_NAMES.slice(0, ROLE_NAMES.indexOf(role) + 1);
+  return account === 'account_admin' ? ROLES : ROLES.slice(0, ROLES.indexOf(role) + 1);
 }
 
 const roleOption = (role: Role) => ({ value: role, label: `${ROLE_WORDS[role].name} (${role})` });
@@ -53,7 +53,7 @@ export function AddMember({ tenant, onInvited, onClose }: AddMemberProps) {
         label={WORDS.role}
         hint={ROLE_WORDS[role].may}
         options={rolesOf(tenant).map(roleOption)}
-        {...form.choice('role', ROLE_NAMES)}
+        {...form.choice('role', ROLES)}
       />
       <p className={ui.quiet}>{WORDS.addText}</p>
       <Select
@@ -99,7 +99,7 @@ export function ChangeMember({ tenant, member, mayTouchRole, onClose }: ChangeMe
             label={WORDS.role}
             hint={ROLE_WORDS[form.values.api_functional_role].may}
             options={(roles.includes(api_functional_role) ? roles : [...roles, api_functional_role]).map(roleOption)}
-            {...form.choice('api_functional_role', ROLE_NAMES)}
+            {...form.choice('api_functional_role', ROLES)}
           />
           <Select
             label={WORDS.type}

@@ -1,6 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { GRANT, SCOPE_TEXTS } from '../../../entities/grant.tsx';
-import { type Scope, SCOPE_TITLES, SCOPES } from '../../../entities/scope-names.ts';
+import { type Scope, SCOPES } from '@iss/domain/pure';
+import { SCOPE_TITLES } from '../../../entities/scope-names.ts';
 import { localOf, MomentField } from '../../../forms/form.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { TEXT } from '../words.ts';

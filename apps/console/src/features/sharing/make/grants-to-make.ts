@@ -1,5 +1,5 @@
 import type { api, SubjectType } from '@identity-state/client';
-import { type Scope, SCOPES } from '../../../entities/scope-names.ts';
+import { type Scope, SCOPES } from '@iss/domain/pure';
 import { instantOf, isPast, changedMembers } from '../../../forms/form.tsx';
 import { TEXT } from '../words.ts';
 import { faultOfPaths, pathsOf } from './parts.ts';
