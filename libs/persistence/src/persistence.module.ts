@@ -24,12 +24,12 @@ import { LaterVersionStore } from './stores/refresh-requests/later-version.store
 import { RefreshDeadlineStore } from './stores/refresh-requests/refresh-deadline.store';
 import { RefreshRequestStore } from './stores/refresh-requests/refresh-request.store';
 import { ProvenanceStore } from './stores/provenance/provenance.store';
-import { SnapshotListStore } from './stores/snapshots/snapshot-list.store';
+import { SnapshotListStore } from './stores/lineage/snapshot-list.store';
 import { SnapshotPairStore } from './stores/snapshots/snapshot-pair.store';
 import { SnapshotReadStore } from './stores/snapshots/snapshot-read.store';
 import { SnapshotWriteStore } from './stores/snapshots/snapshot-write.store';
-import { SubjectStore } from './stores/snapshots/subject.store';
-import { VersionTimeStore } from './stores/snapshots/version-time.store';
+import { SubjectStore } from './stores/subjects/subject.store';
+import { VersionTimeStore } from './stores/lineage/version-time.store';
 import { ViewStore } from './stores/snapshots/view.store';
 import { LogCheckpointStore } from './stores/log/log-checkpoint.store';
 import { LogCopyStore } from './stores/log/log-copy.store';

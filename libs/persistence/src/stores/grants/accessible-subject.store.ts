@@ -3,7 +3,7 @@ import { type ListRow, type Page, type PagePosition, type PageRequest, toList } 
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { type SnapshotRow } from '../snapshots/snapshot-record';
-import type { ContentSearch } from '../snapshots/subject.store';
+import type { ContentSearch } from '../subjects/subject.store';
 import { type GrantRecord } from './grant-record';
 
 /**

@@ -3,7 +3,7 @@ import type { Replica, ReplicaOutcome } from '../../replica';
 import type { Sql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 import { BEFORE_THE_FIRST, type LineageOrder, type LineageRange, type StoredLineage } from './lineage-range';
-import { type StoredRow } from './snapshot-record';
+import { type StoredRow } from '../snapshots/snapshot-record';
 
 /** The smallest number of headers for which a replica is asked. For fewer, the primary's check costs as much as the headers. */
 const WORTH_IT = 16;

@@ -3,8 +3,8 @@ import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
 import { LineageCopy } from './lineage-copy';
 import { type LineageOrder, type LineageRange, type LineageRead, type StoredLineage } from './lineage-range';
-import { type SnapshotRow, type StoredRow } from './snapshot-record';
-import { StoredTexts } from './stored-texts';
+import { type SnapshotRow, type StoredRow } from '../snapshots/snapshot-record';
+import { StoredTexts } from '../snapshots/stored-texts';
 
 export {
   ENVELOPE_BYTES,

@@ -11,7 +11,7 @@ import {
 import { type ListRow, type Page, type PageRequest, toList } from '../../sql/page';
 import type { Sql } from '../../sql/sql';
 import { type Statement, statement } from '../../sql/statement';
-import { type SnapshotRow } from './snapshot-record';
+import { type SnapshotRow } from '../snapshots/snapshot-record';
 
 /** The owner of a subject and the time of its creation (specification, "Subject"). */
 export interface OwnershipRecord extends SubjectRef {

@@ -1,6 +1,6 @@
 import type { AccessFacts } from '@iss/domain';
 import type { SubjectDisclosure } from '../facts/access-facts';
-import type { SnapshotRow, StoredRow } from './snapshot-record';
+import type { SnapshotRow, StoredRow } from '../snapshots/snapshot-record';
 
 export const LINEAGE_ORDERS = ['asc', 'desc'] as const;
 export type LineageOrder = (typeof LINEAGE_ORDERS)[number];

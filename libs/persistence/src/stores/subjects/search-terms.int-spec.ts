@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { migrate } from '../../migrate';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openWorld, snapshot, type World } from '../../testing/world';
-import { SnapshotWriteStore, type SnapshotToWrite } from './snapshot-write.store';
+import { SnapshotWriteStore, type SnapshotToWrite } from '../snapshots/snapshot-write.store';
 import { SubjectStore, type SubjectSearch } from './subject.store';
 
 let world: World;
