@@ -9,6 +9,7 @@ import {
   check,
   field,
   fill,
+  letUseGrants,
   open,
   press,
   rows,
@@ -83,6 +84,24 @@ describe('sharing', () => {
     ).toEqual(offered);
     await press(offered[0] ?? '');
     await sends(['POST', `/v1/tenants/acme/pending-grants/5a9c2e71-0d4b-4e86-b3f7-2c8d1e6a9b40/${how}`, undefined]);
+  });
+
+  it.each([
+    [true, ['beta', 'gamma', 'holding']],
+    [false, ['beta', 'holding']],
+  ])('offers the tenants that this one knows; uses what others share: %s', async (isAllowed, expected) => {
+    letUseGrants(isAllowed);
+    answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'gamma' });
+    api.answer<{ items: object[] }>('GET /v1/tenants', (page) => ({
+      ...page,
+      items: [...page.items, { ...page.items[0], tenant_id: 'holding' }],
+    }));
+    await open(PAGE);
+    await press('Share');
+    const known = async () =>
+      [...(await field('Add a known tenant')).querySelectorAll('option')].map(({ value }) => value);
+    await waitFor(async () => expect(await known()).toEqual(['', ...expected]));
+    expect(api.asked(`GET ${TENANT}/accessible-subjects`).length > 0).toBe(isAllowed);
   });
 
   it('says that grants on all subjects wait for another human', async () => {
@@ -386,6 +405,12 @@ describe('the sharing of a subject', () => {
     expect(api.asked(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/disclosures`).at(-1)).toMatchObject({
       from: '2026-01-01',
     });
+    await fill('To', '2026-02-01');
+    await waitFor(() =>
+      expect(api.asked(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/disclosures`).at(-1)).toMatchObject({
+        ...{ from: '2026-01-01', to: '2026-02-01' },
+      }),
+    );
   });
 });
 

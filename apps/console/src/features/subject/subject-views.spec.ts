@@ -363,6 +363,15 @@ describe('the timeline', () => {
     await see('6 visible', 'Version 2');
   });
 
+  it('says that a version was erased meanwhile', async () => {
+    await open(`${PAGE}/timeline`);
+    await see('5 visible');
+    const erased = { erasure_id: '18f73959-f051-4ed5-b89f-99e7be90b50a', erased_at: '2026-02-01T00:00:00.000Z' };
+    answerItem(`GET ${OF_SUBJECT}/history`, { erased });
+    api.tell(ERASURE);
+    await see('content erased');
+  });
+
   it('asks again for what failed', async () => {
     const message = api.refuse(`GET ${OF_SUBJECT}/updates`, 403);
     await open(`${PAGE}/timeline`);
