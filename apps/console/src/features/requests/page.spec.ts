@@ -201,7 +201,7 @@ it('a value among many is found whatever its case', async () => {
   await waitFor(() => expect(choices()).toBe(1));
 });
 
-it.each([
+it.each<[string, { scopes: string[]; erased?: object }]>([
   ['is not shared', { scopes: ['read_lineage'] }],
   ['was erased', { scopes: ['read_latest'], erased: { erasure_id: SNAPSHOT, erased_at: '2026-02-01T00:00:00.000Z' } }],
 ])('pointers are entered where the latest version %s', async (_what, { scopes, erased }) => {

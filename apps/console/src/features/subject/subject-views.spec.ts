@@ -358,8 +358,8 @@ describe('the timeline', () => {
     await open(`${PAGE}/timeline`);
     await see('5 visible');
     haveTwoVersions();
-    const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
-    api.tell({ log_index: 4, type: 'snapshot.created', tenant_id: 'acme', subject, ...subject, ...headerOf(SECOND) });
+    const written = { ...headerOf(SECOND), subject_type: 'organization', subject_id: 'acme-corp' };
+    api.tell({ ...{ log_index: 4, type: 'snapshot.created', tenant_id: 'acme' }, ...written });
     await see('6 visible', 'Version 2');
   });
 
