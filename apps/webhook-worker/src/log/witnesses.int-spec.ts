@@ -286,11 +286,12 @@ it('stops without waiting for the answer of a witness', async () => {
   await waitFor(() => unanswered.length > 0, { what: 'a question to the witness' });
   timeout.mockRestore();
   let hasStopped = false;
-  void service.stop().then(() => (hasStopped = true));
+  const stopping = service.stop().then(() => (hasStopped = true));
   try {
     await waitFor(() => hasStopped, { what: 'the end of the worker' });
   } finally {
     for (const response of unanswered) response.destroy();
+    await stopping;
   }
   expect(service.status()).toEqual({ status: 'ok' });
 });
