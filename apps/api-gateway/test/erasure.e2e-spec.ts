@@ -425,6 +425,11 @@ it('is cancelled, or expires, and its reason goes with it', async () => {
     status: 'expired',
     reason: null,
   });
+  // The row is still stored as pending.
+  const newest = async (status: string): Promise<string | undefined> =>
+    (await get(`${ACME}/erasures?limit=1&status=${status}`)).body.items[0]?.erasure_id;
+  expect(await newest('expired')).toBe(second.erasure_id);
+  expect(await newest('pending')).not.toBe(second.erasure_id);
   const { body: third } = await subject.request();
   const { body: list } = await get(`${subject.path}/erasures?limit=2`);
   expect(list.items.map(({ erasure_id: id, status }: Record<string, string>) => [id, status])).toEqual([

@@ -197,6 +197,7 @@ describe('a credential is refused', () => {
     ['expired', { exp: SECONDS - 60 }],
     ['not_yet_valid', { nbf: SECONDS + 61 }],
     ['not_yet_valid', { iat: SECONDS + 61 }],
+    ['not_yet_valid', { nbf: SECONDS, iat: SECONDS + 61 }],
     ['invalid_format', { exp: 'never' }],
     ['invalid_format', { status: { status_list: { idx: -1, uri: 'https://a.example' } } }],
     ['invalid_format', { exp: 1e13 }],

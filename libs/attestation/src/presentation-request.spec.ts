@@ -92,6 +92,8 @@ it.each([
   [['/legal_name'], true],
   [['/address/country'], true],
   [['/owners/1/name', '/owners/*/name'], true],
+  [['/owners/1/country'], true],
+  [['/owners/0/country'], false],
   [['/owners/2'], false],
   [['/legal_name/*'], false],
   [['/address/0'], false],
@@ -101,7 +103,7 @@ it.each([
   const disclosed = {
     legal_name: 'Acme',
     address: { country: 'CH' },
-    owners: [{ name: 'Anna' }, { name: 'Bo' }],
+    owners: [{ name: 'Anna' }, { name: 'Bo', country: 'CH' }],
     empty: [],
   };
   const verified = { vct: VCT, claims: disclosed } as unknown as VerifiedCredential;

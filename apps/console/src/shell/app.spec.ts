@@ -224,6 +224,10 @@ describe('the session', () => {
     const queries = queriesOf(session);
     await queries.fetchQuery({ queryKey: ['a'], queryFn: async () => Promise.reject(error) }).catch(() => undefined);
     expect(session.getState()).toBe(state);
+    await session.signInAgain();
+    const change = queries.getMutationCache().build(queries, { mutationFn: async () => Promise.reject(error) });
+    await change.execute(undefined).catch(() => undefined);
+    expect(session.getState()).toBe(state);
   });
 });
 

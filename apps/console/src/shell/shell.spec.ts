@@ -37,6 +37,9 @@ describe('the frame', () => {
     fireEvent.submit(await field('Search'));
     await see('Your sign-in has expired');
     api.restore(SUBJECTS);
+    jest.spyOn(session, 'signInAgain').mockRejectedValueOnce(new Error('closed'));
+    await press('Sign in again');
+    await see('The window was closed, or the browser blocked it.');
     await press('Sign in again');
     await unsee('Your sign-in has expired');
     expect((await field('Search')).value).toBe('what I look for');

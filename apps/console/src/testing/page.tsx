@@ -130,6 +130,12 @@ export async function go(view: string): Promise<void> {
   await waitFor(() => expect(router.state.status).toBe('idle'));
 }
 
+/** Goes back in the history of the browser. */
+export async function goBack(): Promise<void> {
+  router.history.back();
+  await waitFor(() => expect(router.state.status).toBe('idle'));
+}
+
 /** The part of the address after `/console`. */
 export function address(): string {
   return router.state.location.href.replace('/console', '');

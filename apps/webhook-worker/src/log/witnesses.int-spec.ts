@@ -275,6 +275,27 @@ it('adds what a slow witness signs later, and does not wait for it', async () =>
   await waitFor(async () => (await published(2)).cosignatures.length === 2, { what: 'the late cosignature' });
 });
 
+it('stops without waiting for the answer of a witness', async () => {
+  const unanswered: ServerResponse[] = [];
+  const silent = await pretend((request, response) =>
+    request.method === 'GET' ? response.writeHead(404).end() : unanswered.push(response),
+  );
+  writePolicy(1, [silent]);
+  const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+  const service = await start();
+  await waitFor(() => unanswered.length > 0, { what: 'a question to the witness' });
+  timeout.mockRestore();
+  let hasStopped = false;
+  const stopping = service.stop().then(() => (hasStopped = true));
+  try {
+    await waitFor(() => hasStopped, { what: 'the end of the worker' });
+  } finally {
+    for (const response of unanswered) response.destroy();
+    await stopping;
+  }
+  expect(service.status()).toEqual({ status: 'ok' });
+});
+
 it('one of three is down: it is asked again, and catches up', async () => {
   const three = await startWitnesses(3);
   writePolicy(2, three);

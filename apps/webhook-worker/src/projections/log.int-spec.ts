@@ -80,7 +80,7 @@ async function start(change: Partial<LogSettings> = {}, lines: string[] = []): P
   const { sql } = database;
   const log = { ...settings, ...change };
   metrics = new Registry();
-  const own = createLogger({ name: 'test', level: 'error' }, { write: (line) => lines.push(line) });
+  const own = createLogger({ name: 'test', level: 'warn' }, { write: (line) => lines.push(line) });
   const service = await startLogWorker(sql, { log: log }, metrics, own);
   services.push(service);
   return service;
@@ -146,13 +146,15 @@ it('signs the same tree again when its checkpoint is old, and keeps one checkpoi
   expect(await store.ofSize(2)).toMatchObject({ note: 'old' });
 });
 
+/** Makes the integration of facts fail. */
+const NO_ROOM = `
+  CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$;
+  CREATE TRIGGER a_no_room BEFORE INSERT ON log_tiles FOR EACH STATEMENT EXECUTE FUNCTION no_room()`;
+
 it('stays behind after a failure while another process integrates', async () => {
   const worker = await start();
   await published(0);
-  await superuser.query(
-    `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$;
-     CREATE TRIGGER a_no_room BEFORE INSERT ON log_tiles FOR EACH STATEMENT EXECUTE FUNCTION no_room()`,
-  );
+  await superuser.query(NO_ROOM);
   await addFacts(1);
   await waitFor(() => worker.status().reason === 'behind');
   await superuser.query('BEGIN');
@@ -205,7 +207,8 @@ it('signs nothing over a database that lost the end of the log', async () => {
 });
 
 it('signs nothing over another history, also where it is longer', async () => {
-  const service = await start();
+  const lines: string[] = [];
+  const service = await start({}, lines);
   await addFacts(300);
   await published(300);
   const { size, hashes } = await readRightEdge(300, readTiles(300));
@@ -217,6 +220,11 @@ it('signs nothing over another history, also where it is longer', async () => {
   await addFacts(300);
   await waitFor(() => service.status().status === 'failed', { what: 'the refusal' });
   expect((await new LogCheckpointStore(database.sql).newest())?.size).toBe(300);
+  // A failure of the integration does not hide it.
+  await superuser.query(NO_ROOM);
+  await addFacts(1);
+  await waitFor(() => lines.some((line) => line.includes('Log integration failed')));
+  expect(service.status()).toMatchObject(ROLLED_BACK);
 });
 
 it('does not go on from tiles that do not lead to the root', async () => {

@@ -1,4 +1,5 @@
 import { DomainError } from '../errors';
+import { MAX_GRANT_PATHS_BYTES } from '../limits';
 import { MAX_PATHS } from '../view/paths';
 import { requireStorablePaths } from './paths';
 
@@ -10,6 +11,16 @@ it('keeps valid paths of a grant, sorted', () => {
 
 const numbered = (count: number, text = ''): string[] =>
   Array.from({ length: count }, (_, index) => `/attributes/${index}${text}`);
+
+it('accepts the largest size, and no byte more', () => {
+  const pathsOf = (bytes: number): string[] => {
+    const paths = numbered(20, 'x'.repeat(950));
+    return [...paths, `/attributes/y${'y'.repeat(bytes - Buffer.byteLength(JSON.stringify(paths)) - 16)}`];
+  };
+  expect(Buffer.byteLength(JSON.stringify(pathsOf(MAX_GRANT_PATHS_BYTES)))).toBe(MAX_GRANT_PATHS_BYTES);
+  expect(requireStorablePaths(pathsOf(MAX_GRANT_PATHS_BYTES))).toHaveLength(21);
+  expect(() => requireStorablePaths(pathsOf(MAX_GRANT_PATHS_BYTES + 1))).toThrow(DomainError);
+});
 
 it.each([
   ['no path', [], ['/paths']],

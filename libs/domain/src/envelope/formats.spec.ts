@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isDateTime, isUuid, parseDateTime, requireExpiry, sameUuid } from './formats';
+import { isDateTime, isRecurrence, isUuid, parseDateTime, parsePeriod, requireExpiry, sameUuid } from './formats';
 
 describe('isUuid', () => {
   it.each([
@@ -105,4 +105,23 @@ describe('requireExpiry', () => {
       }),
     );
   });
+});
+
+it.each([
+  ['2026-01-15', '2026-01-15T00:00:00.000Z', '2026-01-15T23:59:59.999Z'],
+  ['2026-01-15T10:00:00+01:00', '2026-01-15T09:00:00.000Z', '2026-01-15T09:00:00.000Z'],
+])('the bound %s covers %s to %s', (text, first, last) => {
+  expect(parsePeriod(text)).toEqual({ first: new Date(first), last: new Date(last) });
+});
+
+it.each([
+  ['P1D', true],
+  ['P1Y6M', true],
+  ['P5Y', true],
+  ['P5Y1D', false],
+  ['P0D', false],
+  ['P', false],
+  ['PT1H', false],
+])('%s is a recurrence: %s', (text, expected) => {
+  expect(isRecurrence(text)).toBe(expected);
 });

@@ -29,6 +29,12 @@ it.each<[string, string[], string]>([
   }
 });
 
+it('accepts the longest path, and no longer one', () => {
+  const path = (length: number): string => '/attributes/'.padEnd(length, 'a');
+  expect(normalizePaths([path(1024)])).toEqual([path(1024)]);
+  expect(() => normalizePaths([path(1025)])).toThrow(DomainError);
+});
+
 it('accepts the largest number of paths', () => {
   expect(normalizePaths(Array.from({ length: MAX_PATHS }, (_, index) => `/attributes/a${index}`))).toHaveLength(
     MAX_PATHS,

@@ -7,6 +7,8 @@ import {
   check,
   field,
   fill,
+  go,
+  goBack,
   letUseGrants,
   open,
   press,
@@ -14,10 +16,13 @@ import {
   sends,
   shown,
   unsee,
+  waitFor,
 } from '../../testing/page.tsx';
+import { headerOf, snapshotOf } from '../../testing/snapshot.ts';
 
 const TENANT = '/v1/tenants/{tenant_id}';
 const OF_SUBJECT = '/v1/subjects/{subject_type}/{subject_id}/refresh-requests';
+const LATEST = `GET ${TENANT}/subjects/{subject_type}/{subject_id}/snapshots/latest`;
 const LIST = `GET ${TENANT}/refresh-requests`;
 const PAGE = '/t/acme/requests';
 const SUBJECT_PAGE = '/t/acme/subjects/organization/acme-corp/requests';
@@ -156,6 +161,64 @@ it('a request is asked for with what was chosen, and a refusal stands at its fie
   );
 });
 
+/** Another tenant shares the subject with these scopes. */
+function share(scopes: readonly string[], latest: object = {}): void {
+  answerItem(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/owners`, { owner_tenant_id: 'beta' });
+  answerItem(`GET ${TENANT}/accessible-subjects`, { scopes, ...latest });
+}
+
+const ASKED = {
+  requesting_tenant_id: 'acme',
+  reason_code: null,
+  message: null,
+  due_at: null,
+  expires_at: null,
+  every: null,
+};
+
+it('the value of the address is asked for, although the latest version lacks it', async () => {
+  share(['read_latest']);
+  await open(`${SUBJECT_PAGE}?ask=yes&path=/attributes/legal/gone`);
+  expect((await field('Gone Legal')).checked).toBe(true);
+  await check('Legal name Legal');
+  await see('2 values chosen.');
+  await check('Legal name Legal');
+  await see('1 value chosen.');
+  await press('Ask');
+  await sends(['POST', REQUESTS, { ...ASKED, requested_paths: ['/attributes/legal/gone'] }]);
+});
+
+it('a value among many is found whatever its case', async () => {
+  const attributes = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`Name${index}`, index]));
+  const version = snapshotOf(1, { attributes });
+  share(['read_latest'], { latest_snapshot: headerOf(version) });
+  api.answer(LATEST, () => version);
+  await open(`${SUBJECT_PAGE}?ask=yes`);
+  const choices = () => document.querySelectorAll('fieldset input[type=checkbox]').length;
+  await see('10 more');
+  expect(choices()).toBe(60);
+  await fill('Find a value', ' NAME69 ');
+  await waitFor(() => expect(choices()).toBe(1));
+});
+
+it.each<[string, { scopes: string[]; erased?: object }]>([
+  ['is not shared', { scopes: ['read_lineage'] }],
+  ['was erased', { scopes: ['read_latest'], erased: { erasure_id: SNAPSHOT, erased_at: '2026-02-01T00:00:00.000Z' } }],
+])('pointers are entered where the latest version %s', async (_what, { scopes, erased }) => {
+  share(scopes, erased === undefined ? {} : { latest_snapshot: { ...headerOf(snapshotOf(1, {})), erased } });
+  await open(`${SUBJECT_PAGE}?ask=yes`);
+  await fill(/^Values/, '/attributes/a\n/attributes/b');
+  await press('Ask');
+  await press('Ask for a refresh');
+  for (const text of ['/', '']) await fill(/^Values/, text);
+  await press('Ask');
+  await sends(
+    ['POST', REQUESTS, { ...ASKED, requested_paths: ['/attributes/a', '/attributes/b'] }],
+    ['POST', REQUESTS, { ...ASKED, requested_paths: [] }],
+  );
+  expect(api.asked(LATEST)).toEqual([]);
+});
+
 it('a subject to ask for is chosen of those that are shared', async () => {
   await open(PAGE);
   await press('Ask for a refresh');
@@ -194,4 +257,18 @@ it('an unknown filter in the address is said to be ignored, until another one is
   await fill('Status', 'expired');
   await unsee('The list ignores it.');
   expect(api.asked(LIST).at(-1)).toMatchObject({ status: 'expired' });
+});
+
+it('a filter follows the address, which names no value that applies anyway', async () => {
+  await open(`${PAGE}?status=expired&direction=outgoing`);
+  await fill('Status', 'pending');
+  await waitFor(() => expect(address()).toBe(`${PAGE}?direction=outgoing`));
+  await open('/t/acme/sharing?find=one');
+  expect((await field('Subject')).value).toBe('one');
+  await go('/t/acme/sharing?find=other');
+  await waitFor(async () => expect((await field('Subject')).value).toBe('other'));
+  await fill('Subject', 'third');
+  await waitFor(() => expect(address()).toBe('/t/acme/sharing?find=third'));
+  await goBack();
+  await waitFor(() => expect(address()).toBe('/t/acme/sharing?find=one'));
 });

@@ -9,6 +9,7 @@ import {
   check,
   field,
   fill,
+  letUseGrants,
   open,
   press,
   rows,
@@ -83,6 +84,24 @@ describe('sharing', () => {
     ).toEqual(offered);
     await press(offered[0] ?? '');
     await sends(['POST', `/v1/tenants/acme/pending-grants/5a9c2e71-0d4b-4e86-b3f7-2c8d1e6a9b40/${how}`, undefined]);
+  });
+
+  it.each([
+    [true, ['beta', 'gamma', 'holding']],
+    [false, ['beta', 'holding']],
+  ])('offers the tenants that this one knows; uses what others share: %s', async (isAllowed, expected) => {
+    letUseGrants(isAllowed);
+    answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'gamma' });
+    api.answer<{ items: object[] }>('GET /v1/tenants', (page) => ({
+      ...page,
+      items: [...page.items, { ...page.items[0], tenant_id: 'holding' }],
+    }));
+    await open(PAGE);
+    await press('Share');
+    const known = async () =>
+      [...(await field('Add a known tenant')).querySelectorAll('option')].map(({ value }) => value);
+    await waitFor(async () => expect(await known()).toEqual(['', ...expected]));
+    expect(api.asked(`GET ${TENANT}/accessible-subjects`).length > 0).toBe(isAllowed);
   });
 
   it('says that grants on all subjects wait for another human', async () => {
@@ -324,6 +343,42 @@ describe('the sharing of a subject', () => {
     await open(SUBJECT_PAGE);
     await see('Only a tenant_admin sees who could read it');
     expect(api.asked(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/access-history`)).toEqual([]);
+    expect(api.asked(`GET ${TENANT}/grants`)).toEqual(
+      expect.arrayContaining([
+        { subject_type: 'organization', subject_id: 'acme-corp', limit: '100' },
+        { subject_type: '*', limit: '100' },
+      ]),
+    );
+  });
+
+  it('lists a grant that has not started among those that run', async () => {
+    answerItem(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/grants`, {
+      status: 'scheduled',
+      starts_at: '2999-01-01T00:00:00.000Z',
+    });
+    await open(SUBJECT_PAGE);
+    await see('beta', 'Not started');
+    expect(buttons()).toContain('Revoke the grant to beta');
+  });
+
+  it('shows an ended grant on request, with the moment at which it was revoked', async () => {
+    answerItem(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/grants`, {
+      status: 'revoked',
+      revoked_at: '2026-02-01T00:00:00.000Z',
+      expires_at: '2999-01-01T00:00:00.000Z',
+    });
+    await open(SUBJECT_PAGE);
+    await check('Show 1 ended grant');
+    await waitFor(() => expect(rows('Grants on this subject')[0]?.join()).toContain('2026-02-01T00:00:00.000Z'));
+  });
+
+  it('asks a grantee’s tenant for the grants on this subject alone', async () => {
+    answerItem(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/owners`, { owner_tenant_id: 'beta' });
+    await open(SUBJECT_PAGE);
+    await see('beta owns this subject');
+    await waitFor(() => expect(api.asked(`GET ${TENANT}/accessible-subjects`).length).toBeGreaterThan(1));
+    for (const query of api.asked(`GET ${TENANT}/accessible-subjects`))
+      expect(query).toMatchObject({ subject_type: 'organization', subject_id: 'acme-corp' });
   });
 
   it('asks who could read at the moment of the address, and goes to the changes before and after it', async () => {
@@ -333,6 +388,9 @@ describe('the sharing of a subject', () => {
     expect(api.asked(path).map(({ at }) => at)).toContain('2026-01-20T00:00:00.000Z');
     await press('← Previous change');
     expect(address()).toBe(`${SUBJECT_PAGE}?at=2026-01-15T10%3A00%3A00.000Z`);
+    const disabled = (): (string | null)[] =>
+      [...document.querySelectorAll('button:disabled')].map((one) => one.textContent);
+    await waitFor(() => expect(disabled()).toContain('← Previous change'));
     await press('Next change →');
     expect(address()).toBe(`${SUBJECT_PAGE}?at=2026-02-01T00%3A00%3A00.000Z`);
     await press('Now');
@@ -347,6 +405,12 @@ describe('the sharing of a subject', () => {
     expect(api.asked(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/disclosures`).at(-1)).toMatchObject({
       from: '2026-01-01',
     });
+    await fill('To', '2026-02-01');
+    await waitFor(() =>
+      expect(api.asked(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/disclosures`).at(-1)).toMatchObject({
+        ...{ from: '2026-01-01', to: '2026-02-01' },
+      }),
+    );
   });
 });
 

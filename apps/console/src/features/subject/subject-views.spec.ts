@@ -268,6 +268,19 @@ describe('what a grant lets be seen', () => {
     expect(shown().includes('As of')).toBe(ofMoments);
   });
 
+  it.each([
+    [['2999-01-01T00:00:00.000Z', '2998-01-01T00:00:00.000Z'], /until 2999-01-01T00:00:00.000Z/],
+    [['2998-01-01T00:00:00.000Z', null], /You can read: the latest version(?! until)/],
+  ])('ends with the last of its grants, which end at %j', async (ends, words) => {
+    share('read_latest');
+    api.answer<{ items: { granted_by_tenant_id: string }[] }>(`GET ${TENANT}/accessible-subjects`, (page) => ({
+      ...page,
+      items: ends.map((expires_at) => ({ ...page.items[0], granted_by_tenant_id: 'beta', expires_at })),
+    }));
+    await open(PAGE);
+    await see(words);
+  });
+
   it('says what was lost when a grant ends', async () => {
     share('read_lineage');
     await open(PAGE);
@@ -294,6 +307,9 @@ describe('what a grant lets be seen', () => {
 });
 
 describe('the timeline', () => {
+  const REQUESTS = 'GET /v1/subjects/{subject_type}/{subject_id}/refresh-requests';
+  const ADMIN_ONLY = ['access-history', 'disclosures'].map((list) => `GET ${OF_SUBJECT}/${list}`);
+
   it('shows what happened newest first, and opens it', async () => {
     await open(`${PAGE}/timeline`);
     await see('5 visible');
@@ -306,6 +322,54 @@ describe('the timeline', () => {
     ]);
     await press('Proposal on version 1');
     await waitFor(() => expect(address()).toBe(`${PAGE}/proposals/0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2`));
+  });
+
+  it('says from when until when an item lasted', async () => {
+    answerItem(`GET ${OF_SUBJECT}/updates`, { status: 'withdrawn', withdrawn_at: '2026-01-17T08:00:00.000Z' });
+    answerItem(REQUESTS, { status: 'declined', closed_at: '2026-01-18T08:00:00.000Z' });
+    await open(`${PAGE}/timeline?basis=recorded`);
+    await see('5 visible');
+    expect(rows('Visible items').map(([when]) => when)).toEqual([
+      '2026-01-20T08:15:00.000Z',
+      '2026-01-16T08:00:00.000Z until 2026-01-17T08:00:00.000Z',
+      '2026-01-15T10:00:00.000Z until 2026-01-18T08:00:00.000Z',
+      '2026-01-15T10:00:00.000Z until 2026-02-01T00:00:00.000Z',
+      '2026-01-15T09:30:00.412Z',
+    ]);
+    expect(api.asked(REQUESTS)[0]).not.toHaveProperty('requesting_tenant_id');
+    await fill('Versions by', 'effective');
+    await waitFor(() => expect(rows('Visible items').at(-1)?.[0]).toBe('2026-01-15T09:30:00.000Z'));
+  });
+
+  it('reads a thousand items of a kind, and says that there may be more', async () => {
+    api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/updates`, (page, { query }) => ({
+      ...page,
+      items: Array.from({ length: 200 }, (_, index) => {
+        const number = Number(query['cursor'] ?? 0) + index;
+        return { ...page.items[0], update_id: `0e4d2f4c-6e0b-4c59-9a53-${String(number).padStart(12, '0')}` };
+      }),
+      next_cursor: String(Number(query['cursor'] ?? 0) + 200),
+    }));
+    await open(`${PAGE}/timeline`);
+    await see('1,004 visible', 'Only the newest 1,000 of each other kind are shown.');
+  });
+
+  it('adds a version that is written meanwhile, and reads no older one again', async () => {
+    await open(`${PAGE}/timeline`);
+    await see('5 visible');
+    haveTwoVersions();
+    const written = { ...headerOf(SECOND), subject_type: 'organization', subject_id: 'acme-corp' };
+    api.tell({ ...{ log_index: 4, type: 'snapshot.created', tenant_id: 'acme' }, ...written });
+    await see('6 visible', 'Version 2');
+  });
+
+  it('says that a version was erased meanwhile', async () => {
+    await open(`${PAGE}/timeline`);
+    await see('5 visible');
+    const erased = { erasure_id: '18f73959-f051-4ed5-b89f-99e7be90b50a', erased_at: '2026-02-01T00:00:00.000Z' };
+    answerItem(`GET ${OF_SUBJECT}/history`, { erased });
+    api.tell(ERASURE);
+    await see('content erased');
   });
 
   it('asks again for what failed', async () => {
@@ -345,13 +409,14 @@ describe('the timeline', () => {
   });
 
   it.each([
-    ['a grantee of the latest version', () => share('read_latest'), 'Only the latest version is shared.'],
-    ['a reader', () => actAs('tenant_reader'), /tenant_admin/],
-  ])('says to %s what is not shown', async (_who, prepare, words) => {
+    ['a grantee of the latest version', () => share('read_latest'), 'Only the latest version is shared.', 'acme'],
+    ['a reader', () => actAs('tenant_reader'), /tenant_admin/, undefined],
+  ])('says to %s what is not shown', async (_who, prepare, words, requestsOf) => {
     prepare();
     await open(`${PAGE}/timeline`);
     await see(words);
-    expect(api.asked(`GET ${OF_SUBJECT}/disclosures`)).toEqual([]);
+    expect(ADMIN_ONLY.flatMap((route) => api.asked(route))).toEqual([]);
+    expect(api.asked(REQUESTS)[0]?.['requesting_tenant_id']).toBe(requestsOf);
   });
 });
 

@@ -44,10 +44,11 @@ async function trust(policy: string, button = 'Use keys of my own'): Promise<voi
 }
 
 /** Chooses a file on the page. */
-async function choose(name: string, text: string): Promise<void> {
+async function choose(name: string, text: string, file = new File([text], name)): Promise<File> {
   const input = await field('A bundle or a proof');
-  Object.defineProperty(input, 'files', { configurable: true, value: [new File([text], name)] });
+  Object.defineProperty(input, 'files', { configurable: true, value: [file] });
   fireEvent.change(input);
+  return file;
 }
 
 /** A log with one version and its map, and the answer that proves that this version is the newest. */
@@ -224,6 +225,19 @@ describe('a file that is verified without a service', () => {
     await unsee('is proved by the keys');
   });
 
+  it('gives way to the file that is chosen while it is verified', async () => {
+    const { log, head, lines } = made;
+    await open('/verify');
+    await trust(log.vkey);
+    const endless = Object.assign(new File([], 'first.ndjson'), { stream: () => new ReadableStream() });
+    await choose('first.ndjson', '', endless);
+    await see('first.ndjson');
+    await choose('second.ndjson', bundleText(head, lines));
+    await see('second.ndjson is proved by the keys');
+    expect(rows('Lines')).toHaveLength(3);
+    await unsee('The task was ended.', 'first.ndjson');
+  });
+
   it('is not proved any more once other keys are trusted', async () => {
     const { log, head, lines } = made;
     await open('/verify');
@@ -256,6 +270,7 @@ describe('a file that is verified without a service', () => {
     await fill('Older checkpoint', size === null ? forged : await log.checkpoint(size));
     await choose('acme.ndjson', bundleText(head, lines));
     await see(words);
+    expect(api.asked('GET /log/consistency')).toEqual(size === null ? [] : [{ from: '2', to: '6' }]);
   });
 
   it('is refused where it came behind an older checkpoint, and says that it is older', async () => {
@@ -278,6 +293,28 @@ describe('a file that is verified without a service', () => {
     await choose('forged.ndjson', bundleText(head, [first ?? {}, forged, third ?? {}]));
     await see('forged.ndjson failed the verification', 'Line 3, version 2', 'The 1 versions before it hold.');
     expect(rows('Lines').at(-1)?.slice(0, 2)).toEqual(['2', '✗ Refused']);
+  });
+
+  it('cannot be read at the line that is no JSON', async () => {
+    const { log, head, lines } = made;
+    await open('/verify');
+    await trust(log.vkey);
+    await choose('cut.ndjson', `${bundleText(head, lines.slice(0, 1))}{\n`);
+    await see('cut.ndjson cannot be read', 'Line 3, version 2');
+    expect(rows('Lines').at(-1)?.slice(0, 2)).toEqual(['2', '✗ Refused']);
+  });
+
+  it('shows no values of a file that changed after its verification', async () => {
+    const { log, head, lines } = made;
+    const text = bundleText(head, lines);
+    await open('/verify');
+    await trust(log.vkey);
+    const file = await choose('acme.ndjson', text);
+    await see('acme.ndjson is proved by the keys');
+    file.stream = () => new Blob([text.replaceAll('Acme Corp', 'Somebody Else')]).stream();
+    await press('Show the values of version 2');
+    await see('The file was changed after it was verified.');
+    await unsee('Somebody Else');
   });
 
   it('is refused by the keys of another log, and no policy is taken that cannot be read', async () => {

@@ -52,6 +52,13 @@ describe('RateLimitStore.reserve', () => {
     expect(await reserve(60)).toMatchObject({ granted: 0, left: 0 });
   });
 
+  it('reserves one at a time of a limit below twenty', async () => {
+    await used(0);
+    expect(await reserve(2)).toMatchObject({ granted: 1, left: 1 });
+    expect(await reserve(2)).toMatchObject({ granted: 1, left: 0 });
+    expect(await reserve(2)).toMatchObject({ granted: 0, left: 0 });
+  });
+
   it('never reserves more than the limit under concurrency', async () => {
     await used(0);
     const taken = await Promise.all(Array.from({ length: 40 }, async () => (await reserve(50)).granted));

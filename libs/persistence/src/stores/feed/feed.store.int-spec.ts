@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { IS_FULL } from '../../../../../tools/testing/runs';
 import { rowsRead } from '../../testing/rows-read';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
+import { GrantEndStore } from '../grants/grant-end.store';
 import { GrantStore } from '../grants/grant.store';
 import { LogIntegrationStore } from '../log/log-integration.store';
 import { type SnapshotToAppend, type SnapshotToWrite, SnapshotWriteStore } from '../snapshots/snapshot-write.store';
@@ -234,6 +235,20 @@ it('shows nothing of a grant on all subjects until its grantee accepts it, and t
   await offerAll('acme', 'bank');
   await feed();
   expect((await briefs('bank')).filter((line) => /\d/.test(line))).toEqual([]);
+});
+
+it('shows what was written while an accepted grant on all subjects had not started again', async () => {
+  const first = await write();
+  await grantAll('acme', 'bank');
+  await feed();
+  await admin.query(`UPDATE grants SET starts_at = now() + interval '1 hour'`);
+  await write('acme', 2, first);
+  await feed();
+  expect(await briefs('bank')).not.toContain('acme 2');
+  await admin.query('UPDATE grants SET starts_at = now()');
+  await new GrantEndStore(world.database.sql).announceStarted(10);
+  await feed();
+  expect(await briefs('bank')).toContain('acme 2');
 });
 
 /** Adds tenants of one stranger, each with a version, that let bank read all of their subjects. */
