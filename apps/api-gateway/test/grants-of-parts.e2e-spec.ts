@@ -143,11 +143,11 @@ describe('the start of a grant', () => {
 
   it('gives no right on any subject before it', async () => {
     const subject = await addNamed('one-of-all');
-    const grantId = await world.grantOnAll({ starts_at: FUTURE });
+    const { body } = await world.create({ subject_type: '*', starts_at: FUTURE }).expect(201);
     await world.readLatest(subject).expect(403);
-    await world.superuser.query('UPDATE grants SET starts_at = now() WHERE grant_id = $1', [grantId]);
+    await world.superuser.query('UPDATE grants SET starts_at = now() WHERE grant_id = $1', [body.grant_id]);
     await world.readLatest(subject).expect(200);
-    await world.revoke(grantId).expect(200);
+    await world.revoke(body.grant_id).expect(200);
   });
 
   it('is moved and removed by a change, also once the grant began, and each period is kept', async () => {
