@@ -35,7 +35,7 @@ interface DisclosuresProps {
 }
 
 /** Lists disclosures. Memoized, since the slider above the list changes the address. */
-export const DisclosureList = memo(function Disclosures({ call, readerId, actions, words }: DisclosuresProps) {
+export const DisclosureList = memo(function DisclosureList({ call, readerId, actions, words }: DisclosuresProps) {
   const isFiltered = Object.entries(call.query ?? {}).some(([name, value]) => name !== 'limit' && value !== undefined);
   const list = useWholeList(call, MOST_DISCLOSURES);
   const empty = isFiltered
