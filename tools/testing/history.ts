@@ -158,10 +158,14 @@ function statesOf(product: Product, subscriptionId: string, events: { event_id: 
 }
 
 /**
- * Ends the leases of killed workers, so that their deliveries are taken up again without waiting a minute.
+ * Ends the leases of killed workers, so that their deliveries are taken up again without waiting a minute. Skips those that a
+ * worker is recording: waiting for them would be a deadlock where both lock several.
  */
 export async function letLeasesRunOut(product: Product): Promise<void> {
-  await product.query('UPDATE deliveries SET lease_until = now() WHERE lease_until IS NOT NULL');
+  await product.query(
+    `UPDATE deliveries SET lease_until = now()
+      WHERE delivery_id IN (SELECT d.delivery_id FROM deliveries d WHERE d.lease_until IS NOT NULL FOR UPDATE SKIP LOCKED)`,
+  );
 }
 
 /** The sweep ignores events younger than two seconds, so an earlier delivery was woken by the queue. */

@@ -23,9 +23,11 @@ const PROGRESS = statement<{ eventId: string }, { is_done: boolean; made: number
      FROM outbox_events o LEFT JOIN deliveries d ON d.event_id = o.event_id
     WHERE o.event_id = :eventId GROUP BY o.event_id`,
 );
+/** Skips deliveries that the killed worker still records: waiting for them would be a deadlock where both lock several. */
 const END_LEASES = statement(
   'test_end_leases',
-  `UPDATE deliveries SET lease_until = now(), next_at = now() - interval '1 minute' WHERE lease_until IS NOT NULL`,
+  `UPDATE deliveries SET lease_until = now(), next_at = now() - interval '1 minute'
+    WHERE delivery_id IN (SELECT d.delivery_id FROM deliveries d WHERE d.lease_until IS NOT NULL FOR UPDATE SKIP LOCKED)`,
 );
 
 /** Stops the fan-out at one subscription, until its end: an insertion of that delivery which is never committed. */

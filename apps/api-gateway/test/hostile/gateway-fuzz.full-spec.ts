@@ -54,7 +54,8 @@ function fuzz<Input>(name: string, arbitrary: fc.Arbitrary<Input>, holds: (input
       const limits = { numRuns: 1_000_000, interruptAfterTimeLimit: SECONDS * 1000 };
       // The search for a smaller failure ends too.
       const details = await fc.check(property, { ...seed, ...limits, timeout: 20_000 });
-      if (details.counterexample !== null) throw new Error(fc.defaultReportMessage(details));
+      const { counterexample, errorInstance: cause } = details;
+      if (counterexample !== null) throw new Error(fc.defaultReportMessage(details), { cause });
     };
     const { outcome, figures } = await watched(gateway, () => bystander.beside(run));
     expect(outcome.failed).toEqual([]);

@@ -35,9 +35,7 @@ export function requireSound({ status, headers, body }: Answer): void {
 /** The only route of the document that refuses in plain text, because the log's clients read it (C2SP tlog-tiles). */
 const PLAIN_TEXT = '/log/checkpoint';
 
-/** Refused as RFC 6749 says, because wallets call them. */
-const FOR_WALLETS = /^[/]tenants[/]\{tenant_id\}[/](?:token|nonce|credential)$/;
-
+/** Returns true for a refusal in the form of RFC 6749, which wallets read. */
 function isForWallet({ status, body }: Answer): boolean {
   if (status !== 400 && status !== 401) return false;
   const { error, error_description: description, ...more }: Record<string, unknown> = JSON.parse(body.toString());
@@ -46,7 +44,7 @@ function isForWallet({ status, body }: Answer): boolean {
 
 /** Checks that the answers are valid for these requests, or are the refusal of that route. */
 export function requireSoundTo(requests: readonly Asked[], answer: Answer): void {
-  if (requests.some(({ operation }) => FOR_WALLETS.test(operation.path)) && isForWallet(answer)) return;
+  if (requests.some(({ operation }) => operation.isForWallets) && isForWallet(answer)) return;
   const isPlain = answer.status === 404 && answer.headers['content-type'] === 'text/plain; charset=utf-8';
   if (!isPlain || requests.every(({ operation }) => operation.path !== PLAIN_TEXT)) return requireSound(answer);
   expect(answer.body.length).toBeLessThan(200);
@@ -133,6 +131,8 @@ interface Operation {
   path: string;
   query: readonly string[];
   examples: readonly unknown[];
+  /** Whether the document says that it refuses in the form of RFC 6749. */
+  isForWallets: boolean;
 }
 
 /** Every route of the document, with the names of its query parameters and the examples of its body. */
@@ -141,15 +141,17 @@ const OPERATIONS = operations(JSON.parse(readFileSync(join(repositoryRoot, 'open
 interface Described {
   parameters?: { name: string; in: string }[];
   requestBody?: { content: Record<string, { examples?: Record<string, { value: unknown }> }> };
+  responses: Record<string, unknown>;
 }
 
 function operations({ paths }: { paths: Record<string, Record<string, Described>> }): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { parameters = [], requestBody }]) => ({
+    Object.entries(methods).map(([method, { parameters = [], requestBody, responses }]) => ({
       method: method.toUpperCase(),
       path,
       query: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
       examples: Object.values(requestBody?.content['application/json']?.examples ?? {}).map(({ value }) => value),
+      isForWallets: JSON.stringify(responses).includes('/OAuthError'),
     })),
   );
 }
@@ -271,7 +273,7 @@ export async function requireAnswersInOrder(
   target: Target,
   [paths, at]: readonly [readonly string[], readonly number[]],
 ): Promise<number> {
-  const requests = paths.map((path, index) => textOf({ operation: { method: 'GET', path, query: [], examples: [] }, path: [], query: [], headers: [], body: null, isChunked: false }, `id-${index}`, index === paths.length - 1)); // prettier-ignore
+  const requests = paths.map((path, index) => textOf({ operation: { method: 'GET', path, query: [], examples: [], isForWallets: false }, path: [], query: [], headers: [], body: null, isChunked: false }, `id-${index}`, index === paths.length - 1)); // prettier-ignore
   const bytes = Buffer.concat(requests);
   const answers = await exchange(target, split(bytes, at), ANSWERED_MS);
   answers.forEach(requireSound);
