@@ -33,7 +33,7 @@ async function writeForAcme(gateway: TestGateway): Promise<Record<string, unknow
   return sent;
 }
 
-describe('in local and development', () => {
+describe('the legacy paths in local and development', () => {
   let gateway: TestGateway;
   let database: Client;
 
@@ -49,7 +49,7 @@ describe('in local and development', () => {
     await gateway?.close();
   });
 
-  it('anyone writes, for the legacy tenant, and reads the envelope itself', async () => {
+  it('let anyone write for the legacy tenant and read the bare envelope', async () => {
     const sent = envelope({ attributes: JSON.parse('{"__proto__":{"a":1},"n":1e21,"":"\\u0000"}') });
     const made = await write(gateway, null, sent).expect(201);
     expect(made.body).toMatchObject({
@@ -73,7 +73,7 @@ describe('in local and development', () => {
     await read(gateway, 'stranger', third['snapshot_id']).expect(200);
   });
 
-  it('refuses what the tenant-level path refuses', async () => {
+  it('refuse the same requests as the tenant-level path', async () => {
     const sent = envelope();
     await write(gateway, null, sent).expect(201);
     const theirs = await writeForAcme(gateway);
@@ -98,7 +98,7 @@ describe('in local and development', () => {
     expect((await read(gateway, null, randomUUID()).expect(404)).body.error.code).toBe('not_found');
   });
 
-  it('shows the snapshots of other tenants to those only who may read them by id', async () => {
+  it('return another tenant’s snapshot only to callers who may read it by id', async () => {
     const sent = await writeForAcme(gateway);
     const status = async (user: User | null): Promise<number> =>
       (await read(gateway, user, sent['snapshot_id'])).status;
@@ -122,7 +122,7 @@ describe('in local and development', () => {
     await gateway.withToken('not-a-token', 'get', `${PATH}/${String(sent['snapshot_id'])}`).expect(401);
   });
 
-  it('gives nobody a way into the legacy tenant but these paths', async () => {
+  it('are the only way into the legacy tenant', async () => {
     await gateway.as('stranger', 'post', '/v1/tenants').send({ tenant_id: 'legacy', name: 'Mine' }).expect(409);
     const sent = envelope();
     await write(gateway, null, sent).expect(201);
@@ -136,7 +136,7 @@ describe('in local and development', () => {
     expect(rows).toEqual([{ principal_id: 'legacy', api_functional_role: 'tenant_editor' }]);
   });
 
-  it('lets gateways start beside one another, and after one another', async () => {
+  it('share one legacy tenant when several gateways start concurrently', async () => {
     const others = await Promise.all([1, 2, 3].map(() => startGateway({ LEGACY_TENANT_ID: 'old.System-1' }, gateway)));
     const sent = envelope();
     const [first, second] = others;
@@ -150,7 +150,7 @@ describe('in local and development', () => {
   });
 });
 
-it('the legacy tenant has the owner that the settings name, who does there what owners do', async () => {
+it('LEGACY_TENANT_OWNER sets the legacy tenant’s owner once, and a restart keeps later changes', async () => {
   const gateway = await startGateway({ LEGACY_TENANT_OWNER: 'oidc:test#zoe' });
   await makeTenants(gateway);
   const sent = envelope();
@@ -184,7 +184,7 @@ it('the legacy tenant has the owner that the settings name, who does there what 
   await gateway.close();
 });
 
-it('disabled, the paths are not there, before anything is said of tokens or bodies', async () => {
+it('disabled legacy paths return 404 before the token or body is checked', async () => {
   const gateway = await startGateway({ LEGACY_ENTITY_STATES: 'disabled' });
   const answers = await Promise.all([
     write(gateway, null, envelope()),
@@ -204,7 +204,7 @@ it('disabled, the paths are not there, before anything is said of tokens or bodi
   await gateway.close();
 });
 
-it('without authentication, the developer reads what is theirs and what is legacy', async () => {
+it('without authentication, the developer can read own and legacy snapshots', async () => {
   const gateway = await startGateway({ AUTH_MODE: 'disabled' });
   await makeTenants(gateway);
   const [own, legacy] = [await writeForAcme(gateway), envelope()];
@@ -214,7 +214,7 @@ it('without authentication, the developer reads what is theirs and what is legac
   await gateway.close();
 });
 
-describe('where a token is needed', () => {
+describe('the legacy paths where a token is required', () => {
   let gateway: TestGateway;
 
   beforeAll(async () => {
@@ -227,7 +227,7 @@ describe('where a token is needed', () => {
 
   afterAll(() => gateway?.close());
 
-  it('writes are for editors of the legacy tenant, which people make', async () => {
+  it('accept writes only from editors of the legacy tenant', async () => {
     await write(gateway, null, envelope()).expect(401);
     await gateway.as(null, 'post', PATH).set('Content-Type', 'text/plain').send('x').expect(401);
     await write(gateway, 'alice', envelope()).expect(403);
@@ -249,7 +249,7 @@ describe('where a token is needed', () => {
     await read(gateway, 'editor', theirs['snapshot_id']).expect(404);
   });
 
-  it('a kept answer is sent again to whoever may still write there', async () => {
+  it('replay a stored response only while the caller may still write', async () => {
     const members = `/v1/tenants/legacy/members/${encodeURIComponent('oidc:test#o1')}`;
     await gateway.as('zoe', 'put', members).send({ role: 'tenant_editor' }).expect(200);
     const sent = envelope();

@@ -29,7 +29,7 @@ const HISTORIES = [
 describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultLimit, max) => {
   const path = (subject: Subject): string => `${pathOf(form, subject)}/${name}`;
 
-  it('lists snapshots as their own reads show them, newest first', async () => {
+  it('lists each snapshot as its own route returns it, newest first', async () => {
     const subject = await world.written(3);
     const { body } = await world.read(path(subject));
     const single = await Promise.all(
@@ -49,7 +49,7 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     expect(other.headers['cache-control']).toBe('no-store');
   });
 
-  it.each(['asc', 'desc'])('is paged to its end, %s, while versions are written', async (order) => {
+  it.each(['asc', 'desc'])('is paged to its end in %s order while versions are written', async (order) => {
     const subject = await world.written(5);
     const seen: number[] = [];
     let next: string | null = `${path(subject)}?order=${order}&limit=2`;
@@ -71,7 +71,7 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     expect(seen).toEqual(order === 'asc' ? [1, 2, 3, 4, 5, 6, 7] : [5, 4, 3, 2, 1]);
   });
 
-  it('verifies each item, with the parents of the last ones read beyond the page', async () => {
+  it('verifies each item, and reads parents beyond the page for the last ones', async () => {
     const subject = await world.written(5);
     const hash = await world.read(`${path(subject)}?verify=hash&limit=3`);
     expect(hash.body.items).toHaveLength(3);
@@ -100,7 +100,7 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     }
   });
 
-  it('says which items were tampered with', async () => {
+  it('marks the items that were tampered with', async () => {
     const subject = await world.written(4);
     await world.tamper(subject, 2, `envelope = replace(envelope, 'Zürich', 'Basel')`);
     const verdicts = async (query: string): Promise<unknown[]> =>
@@ -133,7 +133,7 @@ describe.each(HISTORIES)('the history at %s …/%s', (form, name, view, defaultL
     expect(await world.faultOf(`${path(await world.lineage(1))}?${query}`)).toMatchObject({ path: at });
   });
 
-  it('takes a cursor for its own subject, order and route only', async () => {
+  it('accepts a cursor only for the same subject, order and route', async () => {
     const subject = await world.lineage(3);
     const { body } = await world.read(`${path(subject)}?limit=${max}`);
     expect(body.items).toHaveLength(3);
@@ -162,7 +162,7 @@ describe.each([
 ])('large envelopes in the history at %s …/%s', (form, name) => {
   const path = (subject: Subject): string => `${pathOf(form, subject)}/${name}`;
 
-  it('are verified on a page', async () => {
+  it('are all verified on one page', async () => {
     const subject = await world.lineage(8, 1_000_000);
     for (const order of ['asc', 'desc']) {
       const { body } = await world.read(`${path(subject)}?view=full&limit=7&order=${order}&verify=hash`);
@@ -173,7 +173,7 @@ describe.each([
     }
   });
 
-  it('end a page after 8 MiB of them, which leads on', async () => {
+  it('end a page after 8 MiB, with a cursor to the next page', async () => {
     const subject = await world.lineage(10, 1_000_000);
     const first = await world.read(`${path(subject)}?view=full&limit=20&order=asc`);
     const next = await world.read(
@@ -193,7 +193,7 @@ describe.each([
 describe.each(FORMS)('the chain proof at %s', (form) => {
   const path = (subject: Subject): string => `${pathOf(form, subject)}/chain-proof`;
 
-  it('shows the newest links without a limit, and says whether these are all', async () => {
+  it('returns the newest links by default, and whether they are complete', async () => {
     const byDefault = form === '/v1' ? 50 : 200;
     const subject = await world.lineage(201);
     const { body } = await world.read(path(subject));
@@ -211,7 +211,7 @@ describe.each(FORMS)('the chain proof at %s', (form) => {
     }
   });
 
-  it('shows the links in both shapes', async () => {
+  it('returns the same links as items and as chain', async () => {
     const subject = await world.written(3);
     const { body } = await world.read(path(subject));
     const headers = (await world.read(`${pathOf(form, subject)}/history?view=header`)).body.items;
@@ -237,7 +237,7 @@ describe.each(FORMS)('the chain proof at %s', (form) => {
     });
   });
 
-  it('is paged, each page with the parent beyond it', async () => {
+  it('is paged, and verifies each page with the parent beyond it', async () => {
     const subject = await world.lineage(7);
     for (const order of ['asc', 'desc']) {
       const seen: number[] = [];
@@ -252,7 +252,7 @@ describe.each(FORMS)('the chain proof at %s', (form) => {
     }
   });
 
-  itInDatabase('recomputes what it says', async () => {
+  itInDatabase('recomputes each hash, and marks tampered and missing ones', async () => {
     const subject = await world.written(5);
     const valid = async (query = ''): Promise<unknown> => {
       const { body } = await world.read(`${path(subject)}?order=asc${query}`);

@@ -44,7 +44,7 @@ const pathOf = ({ subject_type, subject_id }: Subject): string =>
   `/v1/tenants/acme/subjects/${subject_type}/${encodeURIComponent(subject_id)}`;
 
 describe('a first snapshot', () => {
-  it('is stored under the hash that its writer computes, and read back as it was sent', async () => {
+  it('is stored with the hash that its writer computes, and returned as sent', async () => {
     const { sent, subject } = await writeFirst();
     const answer = await gateway.as('reader', 'get', `${pathOf(subject)}/snapshots/latest`).expect(200);
     expect(answer.body.envelope).toEqual(sent);
@@ -53,7 +53,7 @@ describe('a first snapshot', () => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('keeps every key: __proto__, constructor, empty, NUL, both normal forms', async () => {
+  it('keeps unusual keys: __proto__, constructor, empty, NUL, both normal forms', async () => {
     const attributes = JSON.parse(
       '{"__proto__":{"a":1},"constructor":{"prototype":{}},"":0,"nul":"\\u0000","caf\\u00e9":1,"cafe\\u0301":2,"n":333333333.33333329,"toJSON":1}',
     );
@@ -63,7 +63,7 @@ describe('a first snapshot', () => {
     expect(answer.body.envelope_hash).toBe(sha256(sent));
   });
 
-  it('is refused with every problem at once', async () => {
+  it('is refused with all its faults in one response', async () => {
     const bad = envelope({ snapshot_version: 0, generated_at: 'yesterday', evidence: [{}] });
     const answer = await gateway.as('editor', 'post', '/v1/tenants/acme/entity-states').send(bad).expect(400);
     expect(answer.body.error.code).toBe('validation_error');
@@ -76,7 +76,7 @@ describe('a first snapshot', () => {
     ['{"a":1,"\\u0061":2}', '/a'],
     ['{"a":{"b":"\\ud800"}}', '/a/b'],
     ['{"a":[9007199254740993]}', '/a/0'],
-  ])('is parsed strictly: %s', async (body, path) => {
+  ])('is refused if its JSON is ambiguous: %s', async (body, path) => {
     const answer = await gateway
       .as('editor', 'post', '/v1/tenants/acme/entity-states')
       .set('Content-Type', 'application/json')
@@ -85,7 +85,7 @@ describe('a first snapshot', () => {
     expect(answer.body.error.details[0].path).toBe(path);
   });
 
-  it('conflicts on its id and on its subject', async () => {
+  it('conflicts with an existing snapshot id or subject', async () => {
     const { sent, subject } = await writeFirst();
     const sameId = envelope({ snapshot_id: String(sent['snapshot_id']).toUpperCase() });
     const sameSubject = envelope({ subject });
@@ -99,7 +99,7 @@ describe('a first snapshot', () => {
     }
   });
 
-  it('is followed directly by its owner only, and only in order', async () => {
+  it('can be followed by a direct write only by its owner and in order', async () => {
     const { subject } = await writeFirst();
     const write = async (user: User, tenant: string, change: Record<string, unknown>): Promise<number> => {
       const test = gateway.as(user, 'post', `/v1/tenants/${tenant}/entity-states`);
@@ -189,7 +189,7 @@ describe('an update', () => {
     [[{ op: 'move', path: '/attributes/a', from: '/attributes/legal' }], '/patch_ops/0/op'],
     [[{ op: 'add', path: '/__proto__/x', value: 1 }], '/patch_ops/0'],
     ['text', '/patch_ops'],
-  ])('names the operation that is wrong: %j', async (patchOps, path) => {
+  ])('is refused with the place of the wrong operation: %j', async (patchOps, path) => {
     const { subject } = await writeFirst();
     const answer = await gateway
       .as('proposer', 'post', `${pathOf(subject)}/updates`)
@@ -200,7 +200,7 @@ describe('an update', () => {
 });
 
 describe('tampering with a stored snapshot', () => {
-  itInDatabase('shows in verification', async () => {
+  itInDatabase('makes verification fail', async () => {
     const { sent, subject } = await writeFirst();
     await gateway
       .as('editor', 'post', '/v1/tenants/acme/entity-states')
@@ -231,8 +231,8 @@ describe('tampering with a stored snapshot', () => {
   });
 });
 
-describe('what a caller may learn', () => {
-  it('does not tell an outsider whether a subject exists', async () => {
+describe('grants and the access of other tenants', () => {
+  it('an outsider cannot learn whether a subject exists', async () => {
     const { subject } = await writeFirst();
     const under = (id: string): string => `/v1/tenants/beta/subjects/organization/${id}/snapshots/latest`;
     const there = await gateway.as('bob', 'get', under(subject.subject_id)).expect(403);
@@ -242,7 +242,7 @@ describe('what a caller may learn', () => {
     await gateway.as('reader', 'get', `${pathOf(subject)}/snapshots/9`).expect(404);
   });
 
-  it('reads by grant while it lives and the flag is on', async () => {
+  it('a grantee can read while its grant is live and allow_counterparty_access is on', async () => {
     const { subject } = await writeFirst();
     const grant = { grantee_tenant_id: 'beta', ...subject, scopes: ['read_latest'] };
     const made = await gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(grant).expect(201);
@@ -267,7 +267,7 @@ describe('what a caller may learn', () => {
     expect(listed.body.items).toEqual([{ ...revoked.body, name: 'Zürich Öl AG' }]);
   });
 
-  it('ends a grant by the clock', async () => {
+  it('a grant ends at its expires_at', async () => {
     const { subject } = await writeFirst();
     const grant = {
       grantee_tenant_id: 'beta',
@@ -287,7 +287,7 @@ describe('what a caller may learn', () => {
     await gateway.as('alice', 'post', `/v1/tenants/acme/grants/${made.body.grant_id}/revoke`).expect(409);
   });
 
-  it('makes one live grant a pair, whoever races, and none where a rule forbids it', async () => {
+  it('concurrent requests create one live grant, and invalid requests none', async () => {
     const { subject } = await writeFirst();
     const grant = { grantee_tenant_id: 'beta', ...subject, scopes: ['read_latest'] };
     const post = (user: User, tenant: string, change: Record<string, unknown>) =>

@@ -50,7 +50,7 @@ const get = (path: string, user: User = 'alice') => gateway.as(user, 'get', path
 const verify = async (body: unknown) =>
   (await verifyMapAnswer(Members.parse('The answer', JSON.stringify(body)), { policy, vrfKey: TEST_VRF_KEY })).json;
 
-it('proves the newest version, also as of an older size', async () => {
+it('latest-proof proves the newest version, also as of an older log size', async () => {
   await write(1);
   const before = await publish();
   for (let version = 2; version <= 5; version++) await write(version);
@@ -65,7 +65,7 @@ it('proves the newest version, also as of an older size', async () => {
   expect(await verify(older)).toMatchObject({ kind: 'latest', snapshot_version: 1, as_of_size: before });
 });
 
-it('repeats a proof with one statement, until there is a newer version or checkpoint', async () => {
+it('latest-proof repeats a proof with one statement until a newer version or checkpoint', async () => {
   await write(1);
   await publish();
   const path = `${subject()}/latest-proof`;
@@ -89,7 +89,7 @@ it('repeats a proof with one statement, until there is a newer version or checkp
   expect(larger).toBeGreaterThan(size);
 });
 
-it('proves which streams of a subject and a tenant have ended', async () => {
+it('absence-proof proves where streams end, and state-proof proves a grant’s state', async () => {
   await write(1);
   const { body: grant } = await gateway
     .as('alice', 'post', `${TENANT}/grants`)
@@ -129,7 +129,7 @@ it('proves which streams of a subject and a tenant have ended', async () => {
   expect(await verify(revoked)).toMatchObject({ kind: 'grant_state', state: 'revoked' });
 });
 
-it('proves the list of who read a subject, and the audit trail, to be complete', async () => {
+it('absence-proof proves that disclosures and the audit trail are complete', async () => {
   await sql.query(`UPDATE memberships SET allow_counterparty_access = true WHERE tenant_id = 'bank'`);
   const other = `other-${randomUUID()}`;
   for (const id of [subjectId, other]) {
@@ -203,7 +203,7 @@ it('proves the list of who read a subject, and the audit trail, to be complete',
   }
 });
 
-it('proves the published map while newer rows are written', async () => {
+it('proofs use the published map while newer rows are written', async () => {
   await write(1);
   const size = await publish();
   const lines = Array.from({ length: 150 }, () => `${JSON.stringify(envelope())}\n`).join('');
@@ -225,7 +225,7 @@ it('proves the published map while newer rows are written', async () => {
   await waitFor(async () => (await get(`${subject()}/latest-proof`)).body.snapshot_version === 2);
 });
 
-it('refuses a size without the versions in their order, and waits until earlier ones are logged', async () => {
+it('latest-proof refuses a log size at which versions are missing or out of order', async () => {
   for (let version = 1; version <= 3; version++) await write(version);
   // An import may log a version before its previous version.
   const waiting = `FROM log_waiting WHERE subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)`;
@@ -253,7 +253,7 @@ it('refuses a size without the versions in their order, and waits until earlier 
   await refused(size + 1, `at most ${size}`);
 });
 
-it('tells those who may not read a subject nothing of it', async () => {
+it('proofs reveal nothing about a subject to a tenant without access', async () => {
   await write(1);
   await publish();
   const known = subject('/v1/tenants/bank');
@@ -280,7 +280,7 @@ it('tells those who may not read a subject nothing of it', async () => {
   await get(`${known}/latest-proof`, 'bob').expect(403);
 });
 
-it('answers for a log without a map, and refuses with another key', async () => {
+it('absence-proof returns 404 without a map, and 503 with another LOG_VRF_KEY', async () => {
   const without = await startGateway({ LOG_VRF_KEY: TEST_VRF_SECRET });
   try {
     await without.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);
@@ -303,7 +303,7 @@ it('answers for a log without a map, and refuses with another key', async () => 
   }
 });
 
-it('says that the newest version is erased, and still proves how many there are', async () => {
+it('latest-proof returns 410 after an erasure, and absence-proof still proves the count', async () => {
   await write(1);
   await write(2);
   await publish();

@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 
 describe('the member upsert', () => {
-  it('makes a member with the least, and changes its role alone', async () => {
+  it('creates a member with minimal rights, and later changes only its role', async () => {
     const made = await putMember('admin', 'zoe', 'tenant_proposer').expect(200);
     expect(made.body).toEqual({
       tenant_id: 'acme',
@@ -86,7 +86,7 @@ describe('the member upsert', () => {
     },
   );
 
-  it('assigns no role above the caller’s own, to others or to itself', async () => {
+  it('refuses a role above the caller’s own, for others and for itself', async () => {
     for (const user of ['admin', 'reader']) {
       const answer = await putMember('admin', user, 'tenant_owner').expect(403);
       expect(answer.body.error.code).toBe('forbidden');
@@ -94,7 +94,7 @@ describe('the member upsert', () => {
     await putMember('editor', 'editor', 'tenant_admin').expect(403);
   });
 
-  it('leaves owners to owners, and one of them at least', async () => {
+  it('lets only owners change an owner, and keeps at least one owner', async () => {
     await putMember('admin', 'alice', 'tenant_reader').expect(403);
     await putPrincipal('admin', 'alice', { principal_type: 'ai_agent' }).expect(403);
     const last = await putMember('alice', 'alice', 'tenant_admin').expect(409);
@@ -105,7 +105,7 @@ describe('the member upsert', () => {
     await putMember('bob', 'bob', 'tenant_admin').expect(409);
   });
 
-  it('keeps one owner when owners step down at once', async () => {
+  it('keeps one owner when all owners step down concurrently', async () => {
     const owners = ['bob', 'o1', 'o2'] as const;
     for (const user of owners) await putMember('alice', user, 'tenant_owner').expect(200);
     const raced = await Promise.all(
@@ -114,7 +114,7 @@ describe('the member upsert', () => {
     expect(raced.map(({ status }) => status).sort()).toEqual([200, 200, 200, 409]);
   });
 
-  it('does not undo an owner’s record that appears meanwhile', async () => {
+  it('does not let an admin undo a concurrent promotion to owner', async () => {
     const raced = await Promise.all(
       Array.from({ length: 10 }, async (_, index) =>
         index % 2 === 0 ? putMember('alice', 'bob', 'tenant_owner') : putMember('admin', 'bob', 'tenant_reader'),
@@ -126,7 +126,7 @@ describe('the member upsert', () => {
 });
 
 describe('the principal upsert', () => {
-  it('takes fields alone, and answers the record', async () => {
+  it('changes only the fields that are sent, and returns the record', async () => {
     const made = await putPrincipal('alice', 'zoe', { principal_type: 'service_account' }).expect(200);
     expect(made.body).toEqual({
       tenant_id: 'acme',
@@ -156,7 +156,7 @@ describe('the principal upsert', () => {
     expect(answer.body.error.details).toEqual([{ path, code, message: expect.any(String) }]);
   });
 
-  it('leaves the flag, tenancy_role and a machine’s way to be human to account_admins', async () => {
+  it('lets only account_admins set the flag, tenancy_role and principal_type human', async () => {
     await putPrincipal('alice', 'zoe', { principal_type: 'ai_agent', tenancy_role: 'member' }).expect(200);
     const bodies = [
       { allow_counterparty_access: true },
@@ -176,7 +176,7 @@ describe('the principal upsert', () => {
     [{ tenancy_role: 'account_admin' }],
     [{ api_functional_role: 'tenant_owner' }],
     [{ principal_type: 'human' }],
-  ])('takes a human for %j, by its stored type', async (body) => {
+  ])('requires a caller whose stored type is human for %j', async (body) => {
     await putPrincipal('alice', 'zoe', { principal_type: 'ai_agent' }).expect(200);
     await putPrincipal('alice', 'bob', {
       api_functional_role: 'tenant_owner',
@@ -190,7 +190,7 @@ describe('the principal upsert', () => {
     await putPrincipal('bob', 'zoe', body).expect(200);
   });
 
-  it('lets a machine do the rest: no flag, a downgrade from owner, other roles', async () => {
+  it('lets a machine clear the flag, downgrade an owner and assign other roles', async () => {
     await putPrincipal('alice', 'bob', { api_functional_role: 'tenant_owner', principal_type: 'ai_agent' }).expect(200);
     await putPrincipal('alice', 'zoe', { api_functional_role: 'tenant_owner' }).expect(200);
     await putPrincipal('bob', 'zoe', { allow_counterparty_access: false }).expect(200);
@@ -198,13 +198,13 @@ describe('the principal upsert', () => {
     await putMember('bob', 'o1', 'tenant_admin').expect(200);
   });
 
-  it('says 403 to a machine that could not do it as a human either', async () => {
+  it('returns 403 instead of 422 to a machine that also lacks the role', async () => {
     await putPrincipal('alice', 'admin', { principal_type: 'service_account' }).expect(200);
     await putPrincipal('admin', 'zoe', { api_functional_role: 'tenant_owner' }).expect(403);
     await putPrincipal('admin', 'zoe', { allow_counterparty_access: true }).expect(403);
   });
 
-  it('makes nobody human by itself', async () => {
+  it('refuses a machine that sets its own type to human', async () => {
     await putPrincipal('alice', 'admin', { principal_type: 'service_account', tenancy_role: 'account_admin' }).expect(
       200,
     );
@@ -217,8 +217,8 @@ describe('the principal upsert', () => {
   });
 });
 
-describe('what kind of caller a principal is', () => {
-  it('is given with the role, or is what its token said when it last called, or human', async () => {
+describe('the type of a principal', () => {
+  it('comes from the request, or else its last token, and defaults to human', async () => {
     const token = async (user: string, principal_type?: string): Promise<string> =>
       gateway.issuer.mint(user, principal_type === undefined ? {} : { principal_type });
     const call = (bearer: string): Test => gateway.withToken(bearer, 'get', '/v1/tenants').expect(200);
@@ -251,7 +251,7 @@ describe('what kind of caller a principal is', () => {
     expect(await typeOf('o1')).toBe('human');
   });
 
-  it('is no human either when its token says so and its record does not', async () => {
+  it('is not human if its token claims a machine, even if the record says human', async () => {
     await putPrincipal('alice', 'machine', {
       api_functional_role: 'tenant_admin',
       tenancy_role: 'account_admin',
@@ -275,7 +275,7 @@ describe('a human account_admin', () => {
     await putPrincipal('alice', 'reader', { tenancy_role: 'account_admin' }).expect(200);
   });
 
-  it('gives any role and the flag, whatever its own role', async () => {
+  it('can assign any role and the flag, whatever its own role', async () => {
     for (const role of ['tenant_reader', 'tenant_admin', 'tenant_owner']) {
       await putMember('reader', `new-${role}`, role).expect(200);
     }
@@ -286,7 +286,7 @@ describe('a human account_admin', () => {
     expect(await recordOf('reader')).toMatchObject({ api_functional_role: 'tenant_owner' });
   });
 
-  it('leaves owners’ records to owners, but for the flag', async () => {
+  it('can change only the flag in an owner’s record', async () => {
     await putMember('reader', 'alice', 'tenant_admin').expect(403);
     await putPrincipal('reader', 'alice', { tenancy_role: 'member' }).expect(403);
     await putPrincipal('reader', 'alice', { principal_type: 'ai_agent' }).expect(403);
@@ -297,7 +297,7 @@ describe('a human account_admin', () => {
     expect(await recordOf('alice')).toMatchObject({ api_functional_role: 'tenant_owner' });
   });
 
-  it('is nothing of that when it is no human: it has its own role', async () => {
+  it('has only the rights of its own role once it is a machine', async () => {
     await putPrincipal('alice', 'reader', { principal_type: 'ai_agent' }).expect(200);
     await putMember('reader', 'zoe', 'tenant_reader').expect(422);
     await putPrincipal('reader', 'alice', { allow_counterparty_access: false }).expect(422);
@@ -309,7 +309,7 @@ describe('a human account_admin', () => {
 });
 
 describe('the list of principals', () => {
-  it('shows those of one status where it is asked for, paged', async () => {
+  it('is filtered by status, and paged', async () => {
     await putMember('alice', 'zoe', 'tenant_reader').expect(200);
     for (const user of ['editor', 'zoe']) await remove('alice', user).expect(204);
     const list = async (query: string): Promise<{ ids: string[]; next: string | null }> => {
@@ -329,8 +329,8 @@ describe('the list of principals', () => {
   });
 });
 
-describe('a founder that is no human', () => {
-  it('is admin and account_admin, and does nothing that takes a human', async () => {
+describe('a tenant founder that is a machine', () => {
+  it('becomes admin and account_admin, but cannot do what requires a human', async () => {
     await asMachine('post', '/v1/tenants').send({ tenant_id: 'auto', name: 'Auto' }).expect(201);
     expect(await recordOf('machine', 'auto')).toMatchObject({
       api_functional_role: 'tenant_admin',
@@ -350,7 +350,7 @@ describe('a founder that is no human', () => {
 });
 
 describe('a removal', () => {
-  it('ends a membership at once, and only once', async () => {
+  it('ends a membership immediately, and returns 404 when repeated', async () => {
     await gateway.as('editor', 'get', '/v1/tenants/acme').expect(200);
     const answer = await remove('admin', 'editor').expect(204);
     expect(answer.text).toBe('');
@@ -372,7 +372,7 @@ describe('a removal', () => {
     ]);
   });
 
-  it('is of the last owner for nobody', async () => {
+  it('is refused for the last owner, and to a removed admin', async () => {
     const last = await remove('alice', 'alice').expect(409);
     expect(last.body.error.message).toContain('last tenant_owner');
     await putMember('alice', 'bob', 'tenant_owner').expect(200);
@@ -382,7 +382,7 @@ describe('a removal', () => {
     await remove('admin', 'reader').expect(403);
   });
 
-  it('happens once, whoever races, and never to all owners', async () => {
+  it('succeeds once when requests race, and never removes all owners', async () => {
     const raced = await Promise.all(
       Array.from({ length: 10 }, async (_, index) => remove(index % 2 === 0 ? 'alice' : 'admin', 'editor')),
     );
@@ -395,7 +395,7 @@ describe('a removal', () => {
     expect(statuses.sort()).toEqual([204, 403]);
   });
 
-  it('leaves nothing that comes back by itself but what kind of caller it was', async () => {
+  it('clears role and flag for a later return, but keeps the principal type', async () => {
     await putPrincipal('alice', 'bob', {
       api_functional_role: 'tenant_owner',
       tenancy_role: 'account_admin',
@@ -423,7 +423,7 @@ describe('a removal', () => {
 });
 
 describe('the list of principals', () => {
-  it('is for members, page by page', async () => {
+  it('is paged for members while others are added, and refused to strangers', async () => {
     const list = (query = '', user: User = 'reader') => gateway.as(user, 'get', `/v1/tenants/acme/principals${query}`);
     const all = await list().expect(200);
     expect(all.body.items).toHaveLength(4);
@@ -459,7 +459,7 @@ describe('consent', () => {
   });
   afterAll(() => asking?.close());
 
-  it('is asked for before a principal is a member', async () => {
+  it('is required before a principal becomes a member', async () => {
     const { body } = await invite('zoe').expect(200);
     expect(body).toMatchObject({ api_functional_role: 'tenant_editor', status: 'pending' });
     const { body: flagged } = await asking
@@ -491,7 +491,7 @@ describe('consent', () => {
     expect((await invite('zoe', { role: 'tenant_reader' }).expect(200)).body.status).toBe('active');
   });
 
-  it('is not asked for where the deployment trusts the identity project', async () => {
+  it('is not required for principals of the trusted identity project', async () => {
     await invite('zoe').expect(200);
     expect((await putMember('alice', 'zoe', 'tenant_reader').expect(200)).body.status).toBe('active');
     for (const other of ['oidc:another#zoe', 'oidc:testing#zoe']) {
@@ -501,7 +501,7 @@ describe('consent', () => {
     }
   });
 
-  it('may be declined, taken back and asked for again', async () => {
+  it('can be declined, requested again and withdrawn', async () => {
     await move('zoe', 'accept').expect(404);
     await move('zoe', 'leave').expect(404);
     await invite('zoe').expect(200);
@@ -514,14 +514,14 @@ describe('consent', () => {
     await move('zoe', 'accept').expect(404);
   });
 
-  it('ends with whoever leaves, but not with the last owner', async () => {
+  it('ends when a member leaves, but the last owner cannot leave', async () => {
     await move('editor', 'leave').expect(200);
     await gateway.as('editor', 'get', '/v1/tenants/acme').expect(403);
     expect((await move('alice', 'leave').expect(409)).body.error.message).toContain('last tenant_owner');
     await block('alice', 'put').expect(409);
   });
 
-  it('is refused for good by a block', async () => {
+  it('cannot be requested while the principal blocks the tenant', async () => {
     await block('zoe', 'put', 'no-such-tenant').expect(404);
     await invite('zoe').expect(200);
     await block('zoe', 'put').expect(204);
@@ -543,7 +543,7 @@ describe('consent', () => {
     await putMember('alice', 'zoe', 'tenant_reader').expect(200);
   });
 
-  it('gives an invited owner nothing, and keeps its invitation from others than owners', async () => {
+  it('gives an invited owner no rights, and only owners can withdraw the invitation', async () => {
     await invite('bob', { role: 'tenant_owner' }).expect(200);
     await remove('admin', 'bob').expect(403);
     await move('alice', 'leave').expect(409);
@@ -551,7 +551,7 @@ describe('consent', () => {
     await move('alice', 'leave').expect(200);
   });
 
-  it('counts invitations among the members', async () => {
+  it('counts invitations toward the member limit', async () => {
     const small = await startGateway({ MEMBERSHIP_CONSENT: 'required', MAX_MEMBERS_PER_TENANT: '5' }, gateway);
     try {
       const add = (user: string): Test =>

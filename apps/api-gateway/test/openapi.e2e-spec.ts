@@ -27,7 +27,7 @@ beforeAll(async () => {
   await gateway.close();
 });
 
-it('the committed openapi.json is what the gateway serves (npm run generate -- openapi writes it)', () => {
+it('the gateway serves the committed openapi.json (npm run generate -- openapi writes it)', () => {
   const formatted = `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
   if (process.env['UPDATE_OPENAPI'] === 'true') writeFileSync(FILE, formatted);
   expect(existsSync(FILE) ? readFileSync(FILE, 'utf8') : '').toBe(formatted);
@@ -72,7 +72,7 @@ const WITHOUT_EXAMPLE = 'cursor';
 const RULES: [string, (operation: Operation) => boolean][] = [
   ['a summary', ({ description }) => isText(description['summary'])],
   [
-    'a description that says who may call it',
+    'a description that names the required role or access',
     ({ description }) => /^\*\*(Role|Access):\*\*/.test(String(description['description'])),
   ],
   [
@@ -108,7 +108,7 @@ const RULES: [string, (operation: Operation) => boolean][] = [
     },
   ],
   [
-    'a request body that is a component, with an example, unless it takes none',
+    'a request body that is a component with an example, if it has a body',
     (operation) =>
       !('requestBody' in operation.description) ||
       (mediaOf(bodyOf(operation)).length === 1 &&
@@ -116,9 +116,9 @@ const RULES: [string, (operation: Operation) => boolean][] = [
           (media) => '$ref' in member(media, 'schema') && Object.keys(member(media, 'examples')).length > 0,
         )),
   ],
-  ['one success at least', (operation) => statusesOf(operation).some(isSuccess)],
+  ['at least one success status', (operation) => statusesOf(operation).some(isSuccess)],
   [
-    'a description and a schema of every answer that has a body',
+    'a description and a schema for every response with a body',
     (operation) =>
       statusesOf(operation).every((status) => {
         const answer = answerOf(operation, status);
@@ -131,37 +131,40 @@ const RULES: [string, (operation: Operation) => boolean][] = [
       }),
   ],
   [
-    'an example of every answer that has a body',
+    'an example for every response with a body',
     (operation) => statusesOf(operation).every((status) => mediaOf(answerOf(operation, status)).every(hasExample)),
   ],
   [
-    'X-Request-Id on every answer',
+    'X-Request-Id on every response',
     (operation) =>
       statusesOf(operation).every((status) => 'X-Request-Id' in member(answerOf(operation, status), 'headers')),
   ],
   [
-    '400, unless it takes nothing',
+    'status 400, unless it has no parameters',
     (operation) => parametersOf(operation).length === 0 || hasStatuses(operation, '400'),
   ],
-  ['401 and 429, if it takes a token', (operation) => !takesToken(operation) || hasStatuses(operation, '401', '429')],
   [
-    '429, unless it is a probe',
+    'statuses 401 and 429, if it requires a token',
+    (operation) => !takesToken(operation) || hasStatuses(operation, '401', '429'),
+  ],
+  [
+    'status 429, unless it is a probe',
     (operation) => ['/health', '/v1/ops/readiness'].includes(operation.path) !== hasStatuses(operation, '429'),
   ],
   [
-    '413 and 415, if it takes a body',
+    'statuses 413 and 415, if it has a body',
     (operation) => !('requestBody' in operation.description) || hasStatuses(operation, '413', '415'),
   ],
   [
-    '503, unless it is the liveness probe',
+    'status 503, unless it is the liveness probe',
     (operation) => operation.path === '/health' || hasStatuses(operation, '503'),
   ],
   [
-    'no status that belongs to no operation',
+    'neither status 405 nor 431',
     (operation) => !statusesOf(operation).some((status) => ['405', '431'].includes(status)),
   ],
   [
-    'Idempotency-Key, if it is a POST with a token that is not a stream, and only then',
+    'Idempotency-Key, if and only if it is a POST with a token and without a stream',
     (operation) =>
       parametersOf(operation).some(({ name }) => name === 'Idempotency-Key') ===
       (operation.method === 'post' &&
@@ -169,7 +172,7 @@ const RULES: [string, (operation: Operation) => boolean][] = [
         !('application/x-ndjson' in member(bodyOf(operation), 'content'))),
   ],
   [
-    'ETag and If-None-Match, if it answers 304',
+    'ETag and If-None-Match, if it can return 304',
     (operation) =>
       !hasStatuses(operation, '304') ||
       (parametersOf(operation).some(({ name }) => name === 'If-None-Match') &&
@@ -198,12 +201,12 @@ it.each(RULES)('every operation has %s', (_, isMet) => {
   expect(lacking.map(({ method, path }) => `${method.toUpperCase()} ${path}`)).toEqual([]);
 });
 
-it('no two operations have one operationId', () => {
+it('no two operations have the same operationId', () => {
   const ids = operations.map(({ description }) => String(description['operationId']));
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
 });
 
-it('the second forms of the specification are deprecated, as paths and as members', () => {
+it('alias paths and alias members are marked as deprecated', () => {
   const deprecated = operations.filter(({ description }) => description['deprecated'] === true);
   expect(deprecated.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
     'get /v1/entity-states/{snapshot_id}',
@@ -216,7 +219,7 @@ it('the second forms of the specification are deprecated, as paths and as member
   expect(aliases.filter(([, value]) => value['deprecated'] !== true).map(([place]) => place)).toEqual([]);
 });
 
-it('the resources of the specification are components', () => {
+it('the resources of the API are schema components', () => {
   expect(Object.keys(member(member(document, 'components'), 'schemas'))).toEqual(
     expect.arrayContaining([
       'Tenant',
@@ -242,7 +245,7 @@ it('the resources of the specification are components', () => {
   );
 });
 
-it('every reference leads somewhere, and every component is referred to', () => {
+it('every reference resolves, and every component is used', () => {
   const references = everyObject(document).filter(([, value]) => '$ref' in value);
   for (const [place, value] of references)
     expect([place, Object.keys(resolved(document, value))]).not.toEqual([place, []]);

@@ -17,7 +17,7 @@ const PATHS = ['/attributes/identifiers/lei', '/attributes/legal/legal_name', '/
 let world: GrantWorld;
 let subject: Subject;
 let grantId: string;
-/** The attributes of versions 1 to 4. */
+/** The snapshot ids of versions 1 to 4. */
 const ids: string[] = [];
 
 /** Version 2 changes only hidden values, and version 3 a shown one. */
@@ -138,7 +138,7 @@ function pathOf(path: string): string {
 const CALLS = Object.values(OPERATIONS).filter(({ id }) => id !== OPEN);
 
 it.each(CALLS.map(({ id, method, path }) => [id, method, path] as const))(
-  '%s shows nothing that the paths hide',
+  '%s reveals nothing that the grant’s paths hide',
   async (id, method, path) => {
     for (const query of queriesOf(id)) {
       const url = `${pathOf(path)}${query === '' ? '' : `?${query}`}`;
@@ -153,20 +153,20 @@ it.each(CALLS.map(({ id, method, path }) => [id, method, path] as const))(
 
 it.each<[string, string]>([
   ['a summary', ''],
-  ['the latest', '/snapshots/latest'],
-  ['a verified one', '/snapshots/latest?verify=chain&depth=all'],
-  ['one of a moment', '/snapshots/latest?as_of=2026-01-02&basis=effective'],
+  ['the latest snapshot', '/snapshots/latest'],
+  ['a verified snapshot', '/snapshots/latest?verify=chain&depth=all'],
+  ['a snapshot as of a moment', '/snapshots/latest?as_of=2026-01-02&basis=effective'],
   ['a version', '/snapshots/1'],
   ['a list', '/snapshots?view=full'],
   ['an export', '/export'],
   ['a diff', '/diff?from_version=1&to_version=3'],
-])('shows what the paths name, and says that it is a part: %s', async (_, path) => {
+])('a grantee reads the granted paths, marked as partial: %s', async (_, path) => {
   const { text } = await get(`${BETA}${path}`);
   expect(text).toContain(SHOWN);
   expect(text).toContain(`"partial":true,"disclosed_paths":${JSON.stringify(PATHS)}`);
 });
 
-it('shows the owner everything', async () => {
+it('the owner reads the whole envelope, not marked as partial', async () => {
   const { text } = await world.gateway
     .as('reader', 'get', BETA.replace('beta', 'acme') + '/snapshots/latest')
     .expect(200);
@@ -174,7 +174,7 @@ it('shows the owner everything', async () => {
   expect(text).not.toContain('partial');
 });
 
-it('proves what it shows to a foreign implementation of SD-JWT, with the hash that the log names', async () => {
+it('a view verifies in a foreign SD-JWT library, and its hash is in the log', async () => {
   const { body } = await get(`${BETA}/snapshots/latest`);
   const { payload, disclosures } = body.view;
   const hasher = (data: string | ArrayBuffer) =>
@@ -191,7 +191,7 @@ it('proves what it shows to a foreign implementation of SD-JWT, with the hash th
   expect(JSON.parse(proof.body.entry)).toMatchObject({ view_hash: viewHash });
 });
 
-it('says in lists which versions look changed', async () => {
+it('lists mark the versions whose visible parts changed', async () => {
   const changed = (items: { snapshot_version: number; changed?: boolean }[]) =>
     items.map((item) => [item.snapshot_version, item.changed]);
   const expected = [
@@ -207,7 +207,7 @@ it('says in lists which versions look changed', async () => {
   expect(changed((await get(`${BETA}/export`)).body.snapshots)).toEqual(expected.toReversed());
 });
 
-it('says in the feed what changed in its part, and filters by that alone', async () => {
+it('the change feed reports and filters only changes of visible parts', async () => {
   const feed = async (query: string): Promise<unknown[]> => {
     const { body } = await get(`/v1/tenants/beta/changes?type=snapshot.created&subject_type=organization${query}`);
     return body.items.map((item: { snapshot_version: number; change_kind: string; changed_paths: string[] | null }) => [
@@ -229,7 +229,7 @@ it('says in the feed what changed in its part, and filters by that alone', async
   }
 });
 
-it('answers alike for what is hidden and for what does not exist', async () => {
+it('provenance returns the same error for hidden and for unknown paths', async () => {
   const messages = await Promise.all(
     [`/attributes/${HIDDEN}_key`, '/attributes/nothing', '/attributes/legal/form', '/attributes/legal/nothing'].map(
       async (path) => {
@@ -241,7 +241,7 @@ it('answers alike for what is hidden and for what does not exist', async () => {
   expect(new Set(messages.map((message) => JSON.stringify(message))).size).toBe(1);
 });
 
-it('gives other paths another ETag, and the rest at once when the paths go', async () => {
+it('a change of the grant’s paths takes effect immediately, despite the ETag', async () => {
   const first = await get(`${BETA}/snapshots/latest`);
   await get(`${BETA}/snapshots/latest`, 304).set('If-None-Match', first.headers['etag']!);
   const other = ['/attributes/legal/legal_name'];
@@ -255,7 +255,7 @@ it('gives other paths another ETag, and the rest at once when the paths go', asy
   await world.change(grantId, { paths: PATHS }).expect(200);
 });
 
-it('reads by the wider of two grants', async () => {
+it('a grantee with two grants reads by the wider one', async () => {
   const all = await world.grantOnAll({ scopes: ['read_latest'] });
   expect((await get(`${BETA}/snapshots/latest`)).text).toContain(HIDDEN);
   expect((await get(`${BETA}/snapshots/4`)).text).not.toContain(HIDDEN);
@@ -266,7 +266,7 @@ it('reads by the wider of two grants', async () => {
 it.each([
   ['by a release that commits to views', true],
   ['by an earlier release', false],
-])('proves a bundle of parts that were logged %s', async (name, commitsViews) => {
+])('a bundle of partial views verifies if it was logged %s', async (name, commitsViews) => {
   const { databaseUrl } = world.gateway;
   const logged = await world.addSubject(name.replaceAll(' ', '-'));
   await publishLog(databaseUrl, undefined, true, commitsViews);

@@ -60,7 +60,7 @@ const extract = (claims: Record<string, unknown> = {}, keys = registry): Promise
     ...claims,
   });
 
-it('a wallet of others presents a credential, which becomes an attestation', async () => {
+it('a foreign wallet presents a credential, which becomes an attestation', async () => {
   const { id, request } = await ask({ claims: ['/legal_name', '/address/country'] });
   const binding = { nonce: request.payload.nonce, aud: String(request.payload.client_id) };
   const presentation = await presented(await extract(), holder, binding);
@@ -98,7 +98,7 @@ async function evidenceCount(): Promise<number> {
 const errorOf = ({ status, body }: Response): unknown[] => [status, body.error];
 const INVALID = [400, 'invalid_request'];
 
-/** Presents the presentation as it is, or what the change makes of its parts. */
+/** Presents a credential, with these changes to the header and the claims of its key binding. */
 async function reboundBy(keys: Keys, header: object, claims: object, asked: Asked): Promise<string> {
   const presentation = await presented(await extract(), holder, bindingOf(asked));
   const at = presentation.lastIndexOf('~') + 1;
@@ -131,15 +131,15 @@ const PRESENTATIONS: readonly [name: string, make: (asked: Asked) => Promise<str
   ['with the nonce of another request', async (asked) => withBinding(bindingOf(await ask()))(asked), 'another nonce'],
   ['with the nonce of another tenant', async (asked) => withBinding({ nonce: bindingOf(await ask({}, 'bob', 'beta')).nonce })(asked), 'another nonce'],
   ['for another audience', withBinding({ aud: 'https://other.example' }), 'another audience'],
-  ['for the address without its prefix', async (asked) => withBinding({ aud: bindingOf(asked).aud.replace('redirect_uri:', '') })(asked), 'another audience'],
+  ['for an audience without its prefix', async (asked) => withBinding({ aud: bindingOf(asked).aud.replace('redirect_uri:', '') })(asked), 'another audience'],
   ['for the audience of another request', async (asked) => withBinding({ aud: bindingOf(await ask()).aud })(asked), 'another audience'],
-  ['an hour ago', withBinding({ iat: now() - 3_600 }), 'not of the last 300 seconds'],
-  ['in the future', withBinding({ iat: now() + 3_600 }), 'not of the last 300 seconds'],
+  ['signed an hour ago', withBinding({ iat: now() - 3_600 }), 'not of the last 300 seconds'],
+  ['signed in the future', withBinding({ iat: now() + 3_600 }), 'not of the last 300 seconds'],
   ['without a key binding', async () => extract(), 'has no key binding'],
   ['of a credential without a holder', withClaims({ cnf: undefined }), 'names no key of its holder'],
   ['with a key of another holder', async (asked) => presented(await extract(), await makeKeys(), bindingOf(asked)), 'invalid signature'],
   ['with another sd_hash', async (asked) => reboundBy(holder, {}, { sd_hash: 'a'.repeat(43) }, asked), 'another presentation'],
-  ['with more disclosed than was signed', async (asked) => {
+  ['with more disclosures than were signed', async (asked) => {
     const credential = await extract();
     const [token = '', first = '', second = ''] = credential.split('~');
     const binding = (await presented(credential, holder, bindingOf(asked), { legal_name: true })).split('~').at(-1);
@@ -154,27 +154,30 @@ const PRESENTATIONS: readonly [name: string, make: (asked: Asked) => Promise<str
   ['of an issuer that is not trusted', withClaims({ iss: 'https://other.example' }), 'does not trust'],
   ['of a credential that has expired', withClaims({ exp: now() - 3_600 }), 'has expired'],
   ['of a credential that is not valid yet', withClaims({ nbf: now() + 3_600 }), 'is not valid yet'],
-  ['of a trusted type that was not asked for', withClaims({ vct: `${VCT}-other` }), 'not asked for'],
-  ['without a claim that was asked for', async (asked) => presented(await extract(), holder, bindingOf(asked), { address: true }), 'does not disclose a claim'],
-  ['that is no credential', async () => 'credential', 'is not an SD-JWT'],
+  ['of a trusted type that was not requested', withClaims({ vct: `${VCT}-other` }), 'not asked for'],
+  ['without a requested claim', async (asked) => presented(await extract(), holder, bindingOf(asked), { address: true }), 'does not disclose a claim'],
+  ['that is not a credential', async () => 'credential', 'is not an SD-JWT'],
 ]; // prettier-ignore
 
-it.each(PRESENTATIONS)('refuses a presentation %s, and then takes the right one', async (_, make, reason) => {
-  const asked = await ask({ claims: ['/legal_name'] });
-  const before = await evidenceCount();
-  const response = await encrypted(tokenOf(await make(asked)), asked.request.key);
-  const answer = await send(asked.path, { response });
-  expect(errorOf(answer)).toEqual(INVALID);
-  expect(answer.headers['cache-control']).toBe('no-store');
-  expect(await evidenceCount()).toBe(before);
-  expect(await stateOf(asked)).toMatchObject({
-    status: 'pending',
-    problem: expect.stringContaining(reason),
-    attestation_id: null,
-  });
-  await send(asked.path, await rightForm(asked)).expect(200);
-  expect(await stateOf(asked)).toMatchObject({ status: 'received', problem: null });
-});
+it.each(PRESENTATIONS)(
+  'a presentation %s is refused, and the right one is accepted afterwards',
+  async (_, make, reason) => {
+    const asked = await ask({ claims: ['/legal_name'] });
+    const before = await evidenceCount();
+    const response = await encrypted(tokenOf(await make(asked)), asked.request.key);
+    const answer = await send(asked.path, { response });
+    expect(errorOf(answer)).toEqual(INVALID);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(await evidenceCount()).toBe(before);
+    expect(await stateOf(asked)).toMatchObject({
+      status: 'pending',
+      problem: expect.stringContaining(reason),
+      attestation_id: null,
+    });
+    await send(asked.path, await rightForm(asked)).expect(200);
+    expect(await stateOf(asked)).toMatchObject({ status: 'received', problem: null });
+  },
+);
 
 /** Answers that are refused whatever they contain. */
 const ANSWERS: readonly [name: string, make: (asked: Asked) => Promise<object | string>][] = [
@@ -183,20 +186,20 @@ const ANSWERS: readonly [name: string, make: (asked: Asked) => Promise<object | 
   ['that is encrypted with another algorithm', async (asked) => ({ response: await encrypted(tokenOf(await withBinding({})(asked)), asked.request.key, { enc: 'A256CBC-HS512' }) })],
   ['that is compressed', async (asked) => ({ response: await encrypted(tokenOf(await withBinding({})(asked)), asked.request.key, { zip: 'DEF' }) })],
   ['that is only signed', async () => ({ response: await signed(holder, { alg: 'ES256' }, tokenOf('a')) })],
-  ['that is no JSON', async (asked) => ({ response: await encrypted('no JSON', asked.request.key) })],
-  ['that is no object', async (asked) => ({ response: await encrypted('[]', asked.request.key) })],
+  ['that is not JSON', async (asked) => ({ response: await encrypted('no JSON', asked.request.key) })],
+  ['that is not an object', async (asked) => ({ response: await encrypted('[]', asked.request.key) })],
   ['without a vp_token', async (asked) => ({ response: await encrypted({}, asked.request.key) })],
   ['for another query', async (asked) => ({ response: await encrypted({ vp_token: { other: [await withBinding({})(asked)] } }, asked.request.key) })],
-  ['for a second query too', async (asked) => ({ response: await encrypted({ vp_token: { attestation: [await withBinding({})(asked)], other: [] } }, asked.request.key) })],
+  ['for an additional query', async (asked) => ({ response: await encrypted({ vp_token: { attestation: [await withBinding({})(asked)], other: [] } }, asked.request.key) })],
   ['with two presentations', async (asked) => { const one = await withBinding({})(asked); return { response: await encrypted({ vp_token: { attestation: [one, one] } }, asked.request.key) }; }],
   ['with a presentation outside of an array', async (asked) => ({ response: await encrypted({ vp_token: { attestation: await withBinding({})(asked) } }, asked.request.key) })],
   ['with two responses', async (asked) => { const { response } = await rightForm(asked); return `response=${response}&response=${response}`; }],
   ['with a response and an error', async (asked) => ({ ...(await rightForm(asked)), error: 'access_denied' })],
-  ['with an error that is none', async () => ({ error: 'Access denied' })],
-  ['without anything', async () => ({})],
+  ['with an invalid error code', async () => ({ error: 'Access denied' })],
+  ['without any field', async () => ({})],
 ]; // prettier-ignore
 
-it.each(ANSWERS)('refuses an answer %s, and then takes the right one', async (_, make) => {
+it.each(ANSWERS)('an answer %s is refused, and the right one is accepted afterwards', async (_, make) => {
   const asked = await ask();
   const before = await evidenceCount();
   const sent = await make(asked);
@@ -205,7 +208,7 @@ it.each(ANSWERS)('refuses an answer %s, and then takes the right one', async (_,
   await send(asked.path, await rightForm(asked)).expect(200);
 });
 
-it('refuses another form, and bodies that are too large, before it reads them', async () => {
+it('JSON and bodies that are too large are refused, and the request stays pending', async () => {
   const asked = await ask();
   await world.gateway
     .as(null, 'post', asked.path)
@@ -216,7 +219,7 @@ it('refuses another form, and bodies that are too large, before it reads them', 
   expect(await stateOf(asked)).toMatchObject({ status: 'pending', problem: null });
 });
 
-it('asks the database nothing for what was invented', async () => {
+it('an invented response id is refused without a query to the database', async () => {
   const asked = await ask();
   const form = await rightForm(asked);
   const [uuid = '', mac = ''] = asked.path.split('/').at(-1)?.split('.') ?? [];
@@ -227,7 +230,7 @@ it('asks the database nothing for what was invented', async () => {
   expect(world.gateway.sent).toEqual([]);
 });
 
-it('takes one answer, though several arrive at once, and no replay', async () => {
+it('one of several concurrent answers is accepted, and replays are refused', async () => {
   const asked = await ask();
   const before = await evidenceCount();
   const forms = await Promise.all(Array.from({ length: 8 }, () => rightForm(asked)));
@@ -240,7 +243,7 @@ it('takes one answer, though several arrive at once, and no replay', async () =>
   expect(await evidenceCount()).toBe(before + 1);
 });
 
-it('takes an answer to a request not as one to another request', async () => {
+it('an answer to another request is refused', async () => {
   const [first, second] = [await ask(), await ask({}, 'bob', 'beta')];
   const form = await rightForm(first);
   expect(errorOf(await send(second.path, form))).toEqual(INVALID);
@@ -249,7 +252,7 @@ it('takes an answer to a request not as one to another request', async () => {
   await send(first.path, form).expect(200);
 });
 
-it('ends after five wrong answers, and not before', async () => {
+it('a request ends after five wrong answers, but not after four', async () => {
   const [ended, lasting] = [await ask(), await ask()];
   const wrong = { response: 'a.a.a.a.a' };
   for (let count = 1; count <= 4; count++) await send(lasting.path, wrong).expect(400);
@@ -263,7 +266,7 @@ it('ends after five wrong answers, and not before', async () => {
 it.each<[string, (asked: Asked) => Promise<object>]>([
   ['plain', async () => ({ error: 'access_denied', error_description: 'The user refused.' })],
   ['encrypted', async ({ request }) => ({ response: await encrypted({ error: 'access_denied' }, request.key) })],
-])('ends with the %s error of a wallet', async (_, make) => {
+])('a request ends with the %s error of a wallet', async (_, make) => {
   const asked = await ask();
   const before = await evidenceCount();
   const { body } = await send(asked.path, await make(asked)).expect(200);
@@ -273,7 +276,7 @@ it.each<[string, (asked: Asked) => Promise<object>]>([
   expect(await evidenceCount()).toBe(before);
 });
 
-it('expires', async () => {
+it('an expired request refuses answers', async () => {
   const asked = await ask();
   const before = await evidenceCount();
   await world.superuser.query('SET session_replication_role = replica');
@@ -289,7 +292,7 @@ it('expires', async () => {
   expect(await evidenceCount()).toBe(before);
 });
 
-it('stores nothing after the issuer is not trusted any more', async () => {
+it('no credential is stored once its issuer or key is no longer trusted', async () => {
   const asked = await ask();
   const before = await evidenceCount();
   const form = await rightForm(asked);
@@ -303,7 +306,7 @@ it('stores nothing after the issuer is not trusted any more', async () => {
   await send(asked.path, form).expect(200);
 });
 
-it('stores nothing after its maker lost the right', async () => {
+it('no credential is stored once the creator of the request has lost the right', async () => {
   const asked = await ask({}, 'editor');
   const before = await evidenceCount();
   const form = await rightForm(asked);
@@ -318,7 +321,7 @@ it('stores nothing after its maker lost the right', async () => {
   expect(found.body.added_by).toBe('oidc:test#editor');
 });
 
-it('is no evidence before its status is read, nor if it is revoked', async () => {
+it('a credential is not evidence before its status is read, or once it is revoked', async () => {
   const asked = await ask();
   const status = { status_list: { idx: 7, uri: 'https://registry.example/status' } };
   await send(asked.path, await rightForm(asked, { status })).expect(200);
@@ -329,7 +332,7 @@ it('is no evidence before its status is read, nor if it is revoked', async () =>
   expect((await find()).body).toMatchObject({ status: 'revoked', evidence: null });
 });
 
-it('stores neither the nonce, nor a key, nor the credential', async () => {
+it('the nonce, a key and the credential are not stored in plain text', async () => {
   const asked = await ask();
   const form = await rightForm(asked);
   const texts = async () => {
@@ -359,7 +362,7 @@ it.each([
   await expect(world.superuser.query(change)).rejects.toThrow('answered once, and never change');
 });
 
-it('refuses what DCQL or a link cannot contain', async () => {
+it('a request that DCQL or a link cannot contain is refused', async () => {
   for (const [path, body] of [
     ['/vcts', { vcts: [] }],
     ['/vcts/0', { vcts: ['\0'] }],

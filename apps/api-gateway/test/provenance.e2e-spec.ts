@@ -47,8 +47,8 @@ const lines = async (subject: Subject, query = ''): Promise<string[]> =>
       `${path.slice('/attributes'.length)} ${since_version} ${evidence_status}`,
   );
 
-describe.each(FORMS)('%s', (form) => {
-  test('says of each value since when it is known, by whom, and from what evidence', async () => {
+describe.each(FORMS)('the provenance at %s', (form) => {
+  test('returns the first version, the author and the evidence of each value', async () => {
     const subject = newSubject();
     const sent = await world.write(subject, 1, FIRST);
     await update(subject, 1, [{ op: 'replace', path: NAME, value: 'Acme Holding AG' }]);
@@ -80,7 +80,7 @@ describe.each(FORMS)('%s', (form) => {
     expect(earlier[1]).toEqual({ ...unbacked, path: NAME, value: 'Acme AG', evidence_status: 'current', ...NAMED });
   }); // prettier-ignore
 
-  test('refuses what it does not take, and tells of what is not there', async () => {
+  test('refuses invalid parameters, and returns 404 for unknown paths and versions', async () => {
     const subject = newSubject();
     await world.write(subject, 1, FIRST);
     const path = `${pathOf(form, subject)}/provenance`;
@@ -97,14 +97,14 @@ describe.each(FORMS)('%s', (form) => {
   });
 });
 
-test('the owner is told which version is the latest', async () => {
+test('a 404 for an unknown version names the latest version to the owner', async () => {
   const subject = await world.written(2);
   const { body } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance?version=3`, 404);
   expect(body.error.message).toContain('the latest is 2');
 });
 
-describe('a chain of updates', () => {
-  test('elements move without becoming new, evidence is renewed, and what was removed begins anew', async () => {
+describe('provenance along a chain of updates', () => {
+  test('survives a move, reflects new evidence, and restarts after a removal', async () => {
     const subject = newSubject();
     await world.write(subject, 1, FIRST);
     await update(subject, 1, [{ op: 'replace', path: NAME, value: 'B' }, { op: 'add', path: '/attributes/tags/0', value: 'new' }]);
@@ -133,7 +133,7 @@ describe('a chain of updates', () => {
     expect(rest.items.map((leaf: Leaf) => leaf.path)).toEqual(['/attributes/tags/0', '/attributes/tags/1', '/attributes/tags/2']);
   }); // prettier-ignore
 
-  test('a direct write of a later version is traced as well, with its own author', async () => {
+  test('includes direct writes of later versions, with the author that they name', async () => {
     const subject = newSubject();
     await world.write(subject, 1, FIRST);
     const audit = { created_by: 'a\u0000 register', created_at: '2026-02-01T00:00:00Z', source: 'import' };
@@ -146,7 +146,7 @@ describe('a chain of updates', () => {
   });
 });
 
-test('pages are of one version, whatever is written meanwhile', async () => {
+test('all pages are of one version, even if a newer version is written', async () => {
   const subject = newSubject();
   await world.write(subject, 1, FIRST);
   const path = `${pathOf('/v1/tenants/acme', subject)}/provenance`;
@@ -162,7 +162,7 @@ test('pages are of one version, whatever is written meanwhile', async () => {
   await world.read(`${path}?version=1&cursor=${encodeURIComponent(page.next_cursor)}`, 400);
 });
 
-test('a large document is traced in a thread, and pages end by bytes', async () => {
+test('a large document is traced, and its pages end by bytes', async () => {
   const subject = newSubject();
   const note = 'n'.repeat(250_000);
   const list = Array.from({ length: 100 }, (_, at) => at);
@@ -177,8 +177,8 @@ test('a large document is traced in a thread, and pages end by bytes', async () 
   expect(found).toMatchObject({ since_version: 2, evidence_status: 'carried' });
 }); // prettier-ignore
 
-describe('what was written before provenance was kept', () => {
-  test('is walked through as far as that is short, and known for good from the next write on', async () => {
+describe('versions without stored provenance', () => {
+  test('are traced on read if they are few, and stored with the next write', async () => {
     const subject = await world.lineage(120);
     const expected = [expect.objectContaining({ since_version: 1, changed_by: 'importer', evidence_status: 'none' })];
     expect((await leaves(subject)).items).toEqual(expected);
@@ -186,7 +186,7 @@ describe('what was written before provenance was kept', () => {
     expect(await lines(subject)).toEqual(['/padding 1 none', '/x 121 none']);
   });
 
-  itInDatabase('is filled in by the maintenance command, and not answered where that would take long', async () => {
+  itInDatabase('return 503 if they are many, until fillProvenance has run', async () => {
     const subject = await world.lineage(400);
     const { body } = await world.read(`${pathOf('/v1/tenants/acme', subject)}/provenance`, 503);
     expect(body.error.message).toContain('db/fill-provenance');
@@ -201,7 +201,7 @@ describe('what was written before provenance was kept', () => {
     await expect(fillProvenance(world.gateway.databaseUrl)).resolves.toMatchObject({ versions: 0 });
   });
 
-  itInDatabase('is not made up from a damaged text, and filled in once that is restored', async () => {
+  itInDatabase('are skipped while a text is damaged, and filled once it is restored', async () => {
     const subject = await world.lineage(3);
     const history = await world.read(`${pathOf('/v1/tenants/acme', subject)}/history?view=header`);
     const second = history.body.items.find((item: { snapshot_version: number }) => item.snapshot_version === 2);
@@ -214,7 +214,7 @@ describe('what was written before provenance was kept', () => {
   });
 });
 
-test('as of a moment it is that of the version that was the newest then', async () => {
+test('as_of returns the provenance of the version that was the newest then', async () => {
   const subject = newSubject();
   await world.write(subject, 1, { ...FIRST, generated_at: '2026-01-01T00:00:00Z' });
   await world.write(subject, 2, { attributes: {}, generated_at: '2026-02-01T00:00:00Z' });
@@ -227,13 +227,13 @@ test('as of a moment it is that of the version that was the newest then', async 
   expect(await world.faultOf(`${path}?version=1&as_of=2026-01-31T00:00:00Z`)).toMatchObject({ path: '/query/as_of' });
 });
 
-describe('subjects with evidence to mend', () => {
+describe('subjects filtered by missing or carried evidence', () => {
   const found = async (query: string, user: 'reader' | 'stranger' = 'reader', status = 200): Promise<string[]> => {
     const { body } = await world.read(`/v1/tenants/acme/subjects?${query}`, status, user);
     return status === 200 ? body.items.map((item: { subject_id: string }) => item.subject_id) : [];
   };
 
-  test('are found as soon as they are written, and no more once they are mended', async () => {
+  test('match as soon as they are written, until their evidence is fixed', async () => {
     const subject = { subject_type: 'entity', subject_id: 'to-mend' };
     const listed = async () => [await found('evidence=missing&subject_type=entity'), await found('evidence=carried&subject_type=entity')];
     await world.write(subject, 1, { ...FIRST, evidence: [] });
@@ -250,7 +250,7 @@ describe('subjects with evidence to mend', () => {
     await found('evidence=missing', 'stranger', 403);
   }); // prettier-ignore
 
-  test('come in pages, with the other filters, and those of nobody else', async () => {
+  test('are paged, can be filtered further, and exclude other tenants’ subjects', async () => {
     for (const id of ['p-1', 'p-2', 'q-1']) await world.write({ subject_type: 'entity', subject_id: id }, 1, { ...FIRST, evidence: [] });
     const first = (await world.read('/v1/tenants/acme/subjects?evidence=missing&subject_type=entity&limit=2')).body;
     expect(first.items.map((item: { subject_id: string }) => item.subject_id)).toEqual(['p-1', 'p-2']);

@@ -147,7 +147,7 @@ async function rebuild(served = gateway): Promise<Record<string, unknown>[]> {
   return entries;
 }
 
-it('lets anybody rebuild the log and its map from public files', async () => {
+it('anyone can rebuild the log and its map from public files', async () => {
   const grant = {
     grantee_tenant_id: 'bank',
     subject_type: 'organization',
@@ -167,7 +167,7 @@ it('lets anybody rebuild the log and its map from public files', async () => {
   for (const secret of [SUBJECT, 'acme', 'bank', body.grant_id]) expect(text).not.toContain(secret);
 });
 
-it('serves the same entries after an erasure', async () => {
+it('the log serves the same entries after an erasure', async () => {
   const size = await publish();
   const path = `tile/entries/${name(Math.floor(size / 256))}.p/${size % 256}`;
   const before = [await file('tile/entries/000'), await file(path)];
@@ -190,12 +190,12 @@ it('serves the same entries after an erasure', async () => {
   await rebuild();
 });
 
-it('names its VRF key, and from where on entries are public', async () => {
+it('/log/keys names the VRF key and the index from which entries are public', async () => {
   const { body } = await request(gateway.url).get('/log/keys').expect(200);
   expect(body).toMatchObject({ vrf_key: TEST_VRF_KEY, map_starts_at: 0, policy: null });
 });
 
-it('reads the entries of a bundle once, in a few statements, and only those that are new', async () => {
+it('the log reads the entries of a bundle once, in a few statements', async () => {
   await addFacts(20);
   const size = await publish();
   const index = Math.floor(size / 256);
@@ -210,7 +210,7 @@ it('reads the entries of a bundle once, in a few statements, and only those that
   expect(gateway.sent).not.toContain('public_entries');
 });
 
-it('serves unpublished entries to witnesses, and lets nobody keep them', async () => {
+it('the log serves unpublished entries with no-store', async () => {
   const size = await publish();
   await write();
   const { size: integrated } = await publishLog(gateway.databaseUrl, TEST_VRF_SECRET, false);
@@ -224,7 +224,7 @@ it('serves unpublished entries to witnesses, and lets nobody keep them', async (
   expect(await publish()).toBe(integrated);
 });
 
-it('serves no bundle that the log does not have, and none that does not match the tree', async () => {
+it('the log returns 404 for an unknown bundle, and 500 if it does not match the tree', async () => {
   await addFacts(3);
   const size = await publish();
   const [index, width] = [Math.floor(size / 256), size % 256];
@@ -243,7 +243,7 @@ it('serves no bundle that the log does not have, and none that does not match th
     .expect(500);
 });
 
-it('serves the entries of an older log from its map on', async () => {
+it('an older log serves entries only from the start of its map', async () => {
   const older = await startGateway();
   try {
     const before = await older.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' });

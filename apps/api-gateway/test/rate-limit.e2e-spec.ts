@@ -30,7 +30,7 @@ const get = (gateway: TestGateway | undefined, user: User | null, path = '/v1/te
   return gateway.as(user, 'get', path);
 };
 
-it('is one for all gateways, and each principal’s own', async () => {
+it('the rate limit is per principal, and shared by all gateways', async () => {
   const [first, second] = gateways;
   const answers = await Promise.all(
     Array.from({ length: 100 }, async (_, index) => get(index % 2 === 0 ? first : second, 'alice')),
@@ -55,7 +55,7 @@ it('is one for all gateways, and each principal’s own', async () => {
   await get(first, null).expect(401);
 });
 
-it('stands on every answer, counted down', async () => {
+it('every response has rate limit headers, which count down', async () => {
   const [first] = gateways;
   const remaining: number[] = [];
   for (let count = 0; count < 5; count += 1) {
@@ -67,14 +67,14 @@ it('stands on every answer, counted down', async () => {
   expect(remaining).toEqual([39, 38, 37, 36, 35]);
 });
 
-it('is off in local', async () => {
+it('the rate limit is off in local', async () => {
   const gateway = await startGateway();
   const { headers } = await get(gateway, 'alice').expect(403);
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
   await gateway.close();
 });
 
-it('is documented for every operation but probes', async () => {
+it('openapi.json has 429 for an operation, but not for a probe', async () => {
   const [first] = gateways;
   const { body } = await get(first, null, '/openapi.json').expect(200);
   expect(body.paths['/v1/tenants'].post.responses).toHaveProperty('429');
@@ -82,7 +82,7 @@ it('is documented for every operation but probes', async () => {
   expect(body.paths['/health'].get.responses).not.toHaveProperty('429');
 });
 
-describe('without a valid token', () => {
+describe('requests without a valid token', () => {
   let gateway: TestGateway;
 
   beforeAll(async () => {
@@ -97,12 +97,12 @@ describe('without a valid token', () => {
 
   it.each<[string, string, string | null, number]>([
     ['an open route', '/v1/meta', null, 200],
-    ['a route that takes a token, hot or not', '/v1/tenants/none/subjects/organization/x/snapshots/latest', null, 401],
-    ['a token that is refused', '/v1/tenants', 'none.of.ours', 401],
-    ['no route', '/v1/none-such-route', null, 404],
+    ['a route that requires a token', '/v1/tenants/none/subjects/organization/x/snapshots/latest', null, 401],
+    ['a refused token', '/v1/tenants', 'none.of.ours', 401],
+    ['an unknown route', '/v1/none-such-route', null, 404],
     ['a page of the documentation', '/docs/errors', null, 200],
-    ['the description', '/openapi.json', null, 200],
-  ])('%s counts by address', async (_, path, token, status) => {
+    ['the OpenAPI document', '/openapi.json', null, 200],
+  ])('are limited per address: %s', async (_, path, token, status) => {
     const address = `198.51.100.${path.length}`;
     for (let count = 1; count <= 6; count += 1) {
       const { headers } = await from(address, path, token).expect(status);
@@ -116,7 +116,7 @@ describe('without a valid token', () => {
     await from('198.51.100.250', path, token).expect(status);
   });
 
-  it('is no matter of callers with one, nor of probes, whatever their address has sent', async () => {
+  it('do not limit probes, or callers with a token, at the same address', async () => {
     const address = '198.51.100.200';
     for (let count = 0; count < 7; count += 1) await from(address, '/v1/tenants');
     await from(address, '/v1/tenants').expect(429);
@@ -128,7 +128,7 @@ describe('without a valid token', () => {
   });
 });
 
-it('has an operator’s value for a principal', async () => {
+it('an operator can set the rate limit of one principal', async () => {
   const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '100' });
   const database = new Client({ connectionString: gateway.databaseUrl });
   await database.connect();
@@ -153,7 +153,7 @@ it('has an operator’s value for a principal', async () => {
   }
 });
 
-it('charges a lineage for the processor time that it takes while it is sent', async () => {
+it('a lineage is charged for the processor time that it takes while it is sent', async () => {
   const world = await ReadWorld.open({ RATE_LIMIT_PER_MINUTE: '100000' });
   const database = new Client({ connectionString: world.gateway.databaseUrl });
   await database.connect();

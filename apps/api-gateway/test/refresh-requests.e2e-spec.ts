@@ -156,7 +156,7 @@ describe('a new refresh request', () => {
     expect(read.body).toEqual(answer.body);
   });
 
-  it('may be made by the owner, with nothing but the tenant, or with null for what is left out', async () => {
+  it('can be made by the owner with only the tenant, or with null in optional fields', async () => {
     const subject = await makeSubject();
     const made = await ask('reader', subject, 'acme').expect(201);
     expect(made.body.refresh_request).toMatchObject({
@@ -170,7 +170,7 @@ describe('a new refresh request', () => {
     await ask('reader', subject, 'acme', nulls).expect(201);
   });
 
-  it('names what is wrong', async () => {
+  it('is refused with the place and code of each fault', async () => {
     const subject = await makeSubject();
     for (const [change, path, code] of [
       [{ requesting_tenant_id: undefined }, '/requesting_tenant_id', 'required'],
@@ -200,7 +200,7 @@ describe('a new refresh request', () => {
     expect(elsewhere.body.error.details[0].path).toBe('/path/subject_type');
   });
 
-  it('needs membership of the requesting tenant, and its ownership or live grant, but not the flag', async () => {
+  it('requires membership of a tenant that owns the subject or has a live grant', async () => {
     const subject = await makeSubject();
     const none = { path: `/v1/subjects/organization/none-${randomUUID()}/refresh-requests` };
     const refusal = async (user: User, at: Pick<Subject, 'path'>, tenant: string): Promise<string> => {
@@ -227,7 +227,7 @@ describe('a new refresh request', () => {
 });
 
 describe('one refresh request', () => {
-  it('is not found under another subject, nor by another id', async () => {
+  it('is not found under another subject or by another id', async () => {
     const { subject, id } = await makeRequest();
     const other = await makeSubject();
     for (const path of [
@@ -244,8 +244,8 @@ describe('one refresh request', () => {
   });
 });
 
-describe('the list', () => {
-  it('gives the owner all or those of one tenant, and others their own', async () => {
+describe('the list of refresh requests', () => {
+  it('returns all or one tenant’s requests to the owner, and to others their own', async () => {
     const subject = await makeSubject();
     const grantId = await grant(subject);
     await grant(subject, 'gamma');
@@ -282,7 +282,7 @@ describe('the list', () => {
     expect(await refusal('bob', subject.path + mine)).toBe(await refusal('bob', none + mine));
   });
 
-  it('is paged to its end while requests are added, each shown once', async () => {
+  it('returns each request once on its pages while requests are added', async () => {
     const subject = await makeSubject();
     await grant(subject);
     const made: string[] = [];
@@ -320,7 +320,7 @@ describe('the list', () => {
     expect(own.toSorted()).toEqual([made[1], made[3], made[5]].toSorted());
   });
 
-  it('refuses limits out of range, and cursors that were edited or made for another list', async () => {
+  it('refuses limits out of range, and edited or foreign cursors', async () => {
     const subject = await makeSubject();
     const other = await makeSubject();
     for (let n = 0; n < 3; n += 1) await ask('alice', subject, 'acme').expect(201);
@@ -345,8 +345,8 @@ describe('the list', () => {
   });
 });
 
-describe('fulfilling', () => {
-  it.each(['resolved_snapshot_id', 'snapshot_id'])('links the snapshot, named by %s', async (name) => {
+describe('the fulfilment of a refresh request', () => {
+  it.each(['resolved_snapshot_id', 'snapshot_id'])('links the snapshot that is named by %s', async (name) => {
     const { subject, id } = await makeRequest();
     const answer = await fulfil('reader', subject, id, { [name]: subject.snapshotId.toUpperCase() }).expect(200);
     const { refresh_request: done } = answer.body;
@@ -363,7 +363,7 @@ describe('fulfilling', () => {
     expect(read.body).toEqual(answer.body);
   });
 
-  it('takes a later snapshot, and both names at once when they agree', async () => {
+  it('accepts a later snapshot, and both names if they agree', async () => {
     const { subject, id } = await makeRequest('reader', 'acme');
     const { subject_type, subject_id } = subject;
     const next = envelope({ subject: { subject_type, subject_id }, snapshot_version: 2 });
@@ -373,7 +373,7 @@ describe('fulfilling', () => {
     expect(answer.body.refresh_request).toMatchObject({ origin_type: 'owner', resolved_snapshot_version: 2 });
   });
 
-  it('names what is wrong', async () => {
+  it('is refused with the place and code of each fault', async () => {
     const { subject, id } = await makeRequest();
     for (const [body, path, code] of [
       [{}, '/resolved_snapshot_id', 'required'],
@@ -390,7 +390,7 @@ describe('fulfilling', () => {
     expect(malformed.body.error.details[0].path).toBe('/path/refresh_request_id');
   });
 
-  it('takes a request and a snapshot of the same subject', async () => {
+  it('requires a request and a snapshot of the same subject', async () => {
     const { subject, id } = await makeRequest();
     const other = await makeSubject();
     const body = { snapshot_id: subject.snapshotId };
@@ -406,7 +406,7 @@ describe('fulfilling', () => {
     expect(read.body.refresh_request).toMatchObject({ status: 'pending', resolved_at: null });
   });
 
-  it('happens once, whoever races and with whichever snapshot', async () => {
+  it('succeeds once when callers race with different snapshots', async () => {
     const { subject, id } = await makeRequest();
     const { subject_type, subject_id, snapshotId } = subject;
     const next = envelope({ subject: { subject_type, subject_id }, snapshot_version: 2 });
@@ -430,10 +430,10 @@ describe('fulfilling', () => {
   });
 });
 
-describe('events', () => {
+describe('refresh request events', () => {
   afterEach(unsubscribeAll);
 
-  it('tell the owner of a counterparty that asks, and the counterparty of the answer, without the message', async () => {
+  it('notify the owner of a request and the requester of its answer, without the message', async () => {
     await subscribe('alice', 'acme', ['refresh_request.created']);
     await subscribe('bob', 'beta', ['refresh_request.fulfilled']);
     const subject = await makeSubject();
@@ -471,7 +471,7 @@ describe('events', () => {
     expect(events.map(({ body }) => body).join()).not.toContain('confidential');
   });
 
-  it('tell an owner that asks itself of the answer only', async () => {
+  it('notify an owner that asks itself only of the answer', async () => {
     await subscribe('alice', 'acme', ['refresh_request.created', 'refresh_request.fulfilled']);
     const { subject, id } = await makeRequest('reader', 'acme');
     await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
@@ -480,7 +480,7 @@ describe('events', () => {
     expect(others).toEqual([]);
   });
 
-  it('are not written where no subscription wants them, nor for what was refused', async () => {
+  it('are not stored for a tenant that does not subscribe to them', async () => {
     await subscribe('alice', 'acme', ['refresh_request.fulfilled']);
     await subscribe('bob', 'beta', ['refresh_request.created']);
     await subscribe('zoe', 'gamma', ['refresh_request.created', 'refresh_request.fulfilled']);
@@ -491,7 +491,7 @@ describe('events', () => {
   });
 });
 
-describe('a request that is ended without a snapshot', () => {
+describe('a declined or cancelled refresh request', () => {
   afterEach(unsubscribeAll);
 
   const end = (user: User, subject: Pick<Subject, 'path'>, id: string, how: 'decline' | 'cancel'): Test => {
@@ -503,7 +503,7 @@ describe('a request that is ended without a snapshot', () => {
     ['decline', 'declined', 'alice', 'beta', 'confidential'],
     ['cancel', 'cancelled', 'bob', 'acme', null],
   ] as const)(
-    '%s: is %s once, and the other side is told without the reason',
+    '%s: is %s once, and the other party is notified without the reason',
     async (how, status, user, told, reason) => {
       await subscribe('alice', 'acme', [`refresh_request.${status}`]);
       await subscribe('bob', 'beta', [`refresh_request.${status}`]);
@@ -529,7 +529,7 @@ describe('a request that is ended without a snapshot', () => {
     },
   );
 
-  it('is for the owner to decline, and for who asked to cancel, also when its grant has ended', async () => {
+  it('is declined only by the owner, and cancelled only by the requester, even without a grant', async () => {
     const { subject, id, grantId } = await makeRequest();
     await end('bob', subject, id, 'decline').expect(403);
     await end('alice', subject, id, 'cancel').expect(403);
@@ -544,7 +544,7 @@ describe('a request that is ended without a snapshot', () => {
     await end('o1', subject, id, 'cancel').expect(200);
   });
 
-  it('happens once, whoever races', async () => {
+  it('is ended once when both parties race', async () => {
     const { subject, id } = await makeRequest();
     const ends = Array.from({ length: 10 }, (_, index) =>
       index % 2 === 0 ? end('alice', subject, id, 'decline') : end('bob', subject, id, 'cancel'),
@@ -570,7 +570,7 @@ describe('a deadline that has passed', () => {
       'after',
       `UPDATE refresh_requests SET status = 'expired', closed_at = expires_at, overdue_told_at = now() WHERE refresh_request_id = $1`,
     ],
-  ])('ends the request, %s the worker has stored that', async (_, worker) => {
+  ])('expires the request %s the worker stores the expiry', async (_, worker) => {
     const { subject, id } = await makeRequest();
     await superuser.query(
       `UPDATE refresh_requests SET due_at = created_at, expires_at = created_at + interval '1 microsecond'
@@ -592,7 +592,7 @@ describe('a deadline that has passed', () => {
     for (const answer of answers) expect((await answer.expect(409)).body.error.message).toContain('is expired');
   });
 
-  it('makes the request overdue while it is pending, and an answer late', async () => {
+  it('makes a pending request overdue, and keeps overdue_at after it is fulfilled', async () => {
     const { subject, id } = await makeRequest();
     await superuser.query('UPDATE refresh_requests SET due_at = created_at WHERE refresh_request_id = $1', [id]);
     const { body } = await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
@@ -602,10 +602,10 @@ describe('a deadline that has passed', () => {
   });
 });
 
-describe('a request that recurs', () => {
+describe('a recurring refresh request', () => {
   afterEach(unsubscribeAll);
 
-  it('plans the next one when it is answered, until its tenant cancels', async () => {
+  it('plans the next request when it is answered, until its tenant cancels', async () => {
     await subscribe('alice', 'acme', ['refresh_request.cancelled']);
     const subject = await makeSubject();
     await grant(subject);
@@ -625,7 +625,7 @@ describe('a request that recurs', () => {
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  it('counts among the pending ones while the next one is planned', async () => {
+  it('counts toward the limit of pending requests while the next one is planned', async () => {
     const subject = await makeSubject();
     for (let count = 0; count < 10; count++) {
       const { body } = await ask('alice', subject, 'acme', { every: 'P5Y' }).expect(201);
@@ -635,7 +635,7 @@ describe('a request that recurs', () => {
     expect((await ask('alice', subject, 'acme').expect(403)).body.error.code).toBe('limit_reached');
   });
 
-  it('ends when it is cancelled, also in the moment before the worker stores that it has expired', async () => {
+  it('ends when it is cancelled, even if its expiry is not yet stored', async () => {
     const { subject, id } = await makeRequest();
     await superuser.query(
       `UPDATE refresh_requests SET every = 'P1D', series_id = refresh_request_id, expires_at = created_at
@@ -647,13 +647,13 @@ describe('a request that recurs', () => {
   });
 });
 
-describe('the requests of a tenant', () => {
+describe('the refresh requests of a tenant', () => {
   const list = (user: User, tenant: string, query = ''): Test =>
     gateway.as(user, 'get', `/v1/tenants/${tenant}/refresh-requests${query}`);
   const idsOf = (body: { items: { refresh_request_id: string }[] }): string[] =>
     body.items.map(({ refresh_request_id }) => refresh_request_id);
 
-  it('are those that it is asked, or those that it makes, in each state, newest first', async () => {
+  it('are listed by direction and status, newest first', async () => {
     for (const [user, tenant] of [
       ['alice', 'asked'],
       ['bob', 'asking'],
@@ -708,7 +708,7 @@ describe('the requests of a tenant', () => {
     expect(paged).toEqual(ids);
   });
 
-  it('are filtered by subject, and by whether they are overdue', async () => {
+  it('can be filtered by subject and by overdue', async () => {
     const one = await makeRequest();
     const other = await makeRequest();
     const { body: shown } = await gateway.as('bob', 'get', `${one.subject.path}/${one.id}`).expect(200);
@@ -746,20 +746,20 @@ describe('the requests of a tenant', () => {
     await list('alice', 'acme', '?overdue=false').expect(400);
   });
 
-  it('are found by parameters that are known', async () => {
+  it('refuse unknown query parameters and values', async () => {
     await list('alice', 'acme', '?direction=sideways').expect(400);
     await list('alice', 'acme', '?status=open').expect(400);
     await list('alice', 'acme', '?state=pending').expect(400);
   });
 
-  it('have the time when an answer is asked for, which is in the future', async () => {
+  it('refuse a due_at in the past', async () => {
     const subject = await makeSubject();
     const { body } = await ask('alice', subject, 'acme', { due_at: '2020-01-01T00:00:00Z' }).expect(400);
     expect(body.error.details).toMatchObject([{ path: '/due_at' }]);
   });
 });
 
-describe('what answers a request', () => {
+describe('suggested_fulfilment', () => {
   const NAME = '/attributes/legal/legal_name';
   const get = async (user: User, subject: Subject, id: string): Promise<Record<string, unknown>> =>
     (await gateway.as(user, 'get', `${subject.path}/${id}`).expect(200)).body.refresh_request;
@@ -790,7 +790,7 @@ describe('what answers a request', () => {
     return subject;
   }
 
-  it('is the latest version once it changed what was asked for with new evidence, and is told to the owner alone', async () => {
+  it('names the latest version once requested paths have new evidence, only to the owner', async () => {
     const subject = await begin();
     const id = await askFor('bob', subject, 'beta', [NAME, '/attributes/legal']);
     expect(await get('alice', subject, id)).toMatchObject({ suggested_fulfilment: null });
@@ -824,7 +824,7 @@ describe('what answers a request', () => {
     expect(await get('alice', subject, id)).toEqual(done.body.refresh_request);
   });
 
-  it('is none for a request without paths, of what is no attribute, or of a value without evidence', async () => {
+  it('is null without paths, for paths outside attributes, and for values without evidence', async () => {
     const subject = await begin();
     const ids = [];
     for (const paths of [
@@ -840,7 +840,7 @@ describe('what answers a request', () => {
     for (const id of ids) expect(await get('alice', subject, id)).toMatchObject({ suggested_fulfilment: null });
   });
 
-  it('is none where the latest version was erased, and not known where no provenance was kept', async () => {
+  it('is null if the latest version was erased, and absent without stored provenance', async () => {
     const [erased, unknown] = [await begin(), await begin()];
     const ids = [await askFor('alice', erased, 'acme', [NAME]), await askFor('alice', unknown, 'acme', [NAME])];
     for (const subject of [erased, unknown]) await write(subject, 3, 'Acme Holding', 'ev-3');
@@ -856,7 +856,7 @@ describe('what answers a request', () => {
     expect(await get('alice', unknown, ids[1] ?? '')).not.toHaveProperty('suggested_fulfilment');
   });
 
-  it('is looked for in 50 versions a page, and in those that a page had no room for by themselves', async () => {
+  it('is computed for at most 50 requests per page, and for each request read by id', async () => {
     const made: { subject: Subject; id: string }[] = [];
     for (let count = 0; count < 52; count++) {
       const subject = await makeSubject();

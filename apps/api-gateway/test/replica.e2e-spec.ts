@@ -195,7 +195,7 @@ const READS: readonly [read: string, primary: string[], replica: string[]][] = [
   ],
 ];
 
-describe('what a replica has', () => {
+describe('data that the replica has', () => {
   let subject: string;
   let plain: TestGateway;
 
@@ -206,7 +206,7 @@ describe('what a replica has', () => {
   });
   afterAll(() => plain?.close());
 
-  it.each(READS)('%s is read from it, and answers the same', async (read, ofPrimary, ofReplica) => {
+  it.each(READS)('is read from the replica with the same response: %s', async (read, ofPrimary, ofReplica) => {
     const path = `${pathOf(subject)}/${read}`;
     let text = '';
     await outcomesOf(async () => ({ text } = await send('alice', 'get', path)));
@@ -222,7 +222,7 @@ describe('what a replica has', () => {
   it.each([
     ['diff?from_version=1&to_version=2', 'snapshot_pair_versions_tenant', ['snapshot_pair_versions_tenant']],
     ['provenance', 'provenance_latest_tenant', ['provenance_latest_tenant', 'provenance_versions']],
-  ])('of %s large texts are, and small ones come with the rights', async (read, statement, ofPrimary) => {
+  ])('provides large texts for %s, while small ones come from the primary', async (read, statement, ofPrimary) => {
     const large = await written(2, { padding: 'x'.repeat(20_000) });
     await copyAll();
     const asked = async (subjectId: string): Promise<string> => {
@@ -247,20 +247,20 @@ describe('what a replica has', () => {
     await copyAll();
   });
 
-  it('a few headers are not: the primary reads them as fast as it says what a replica may', async () => {
+  it('is not used for a few headers, which the primary reads as fast', async () => {
     gateway.sentToReplica.length = 0;
     await send('alice', 'get', `${pathOf(subject)}/history?limit=5`);
     expect(gateway.sentToReplica).toEqual([]);
   });
 
-  it('the global form reads it too, by the facts of the primary', async () => {
+  it('is read by the global form too, with access decided by the primary', async () => {
     const path = `${pathOf(subject, '/v1')}/export.ndjson`;
     await outcomesOf(() => send('alice', 'get', path));
     expect(gateway.sentToReplica).toEqual(['snapshot_lineage_copied_asc']);
     await send('bob', 'get', path, undefined, 404);
   });
 
-  it('pages of it go on where the one before ended', async () => {
+  it('is paged without gaps or repetitions', async () => {
     const whole = await send('alice', 'get', `${pathOf(subject)}/history?limit=60&order=asc`);
     const versions: number[] = [];
     for (let cursor = ''; ;) {
@@ -274,11 +274,11 @@ describe('what a replica has', () => {
   });
 });
 
-describe('what a replica does not have', () => {
+describe('data that the replica lacks or that differs', () => {
   const exported = async (subject: string): Promise<string> =>
     (await send('alice', 'get', `${pathOf(subject)}/export.ndjson`)).text;
 
-  it('a version that only the primary has is there all the same', async () => {
+  it('a version that only the primary has is returned', async () => {
     const subject = `subject-${randomUUID()}`;
     const named = { subject_type: TYPE, subject_id: subject };
     for (const version of [1, 2]) {
@@ -293,7 +293,7 @@ describe('what a replica does not have', () => {
     });
   });
 
-  it('content that was erased is gone at once, whatever the replica still has', async () => {
+  it('erased content is hidden immediately, even if the replica still has it', async () => {
     const subject = `subject-${randomUUID()}`;
     const named = { subject_type: TYPE, subject_id: subject };
     for (const version of [1, 2, 3]) {
@@ -326,7 +326,7 @@ describe('what a replica does not have', () => {
     expect(await exported(subject)).toBe(lagging);
   });
 
-  it('rows of another history than the one of the primary are not shown', async () => {
+  it('rows that differ from the primary’s history are not returned', async () => {
     const subject = await lineage(3);
     await copyAll();
     // The state of a standby that was promoted, wrote, and follows no primary.
@@ -340,7 +340,7 @@ describe('what a replica does not have', () => {
     expect(used).toEqual({ differs: 1 });
   });
 
-  it('is asked as the role that row-level security holds for', async () => {
+  it('rows that row-level security hides on the replica come from the primary', async () => {
     const subject = await lineage(2);
     await copyAll();
     await replica.query('DROP POLICY snapshots_read ON snapshots');
@@ -353,8 +353,8 @@ describe('what a replica does not have', () => {
   });
 });
 
-describe('access', () => {
-  it('is decided by the primary anew with each batch: a revocation ends a running export', async () => {
+describe('access to data on the replica', () => {
+  it('is decided by the primary for each batch, so a revocation ends a running export', async () => {
     const subject = await lineage(40, 1_000_000);
     await copyAll(subject);
     const grantId = await grant(subject);
@@ -371,7 +371,7 @@ describe('access', () => {
 describe('a replica that does not answer', () => {
   const readiness = async () => (await send('alice', 'get', '/v1/ops/readiness')).body;
 
-  it('is noticed by nobody who reads', async () => {
+  it('fails no reads, and degrades only its readiness check', async () => {
     const subject = await lineage(3);
     await copyAll(subject);
     // A busy machine may already have missed a probe.

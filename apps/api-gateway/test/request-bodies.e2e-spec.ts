@@ -467,7 +467,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-it('every operation that takes a body has its bodies here', () => {
+it('BODIES has an entry for every operation with a JSON body', () => {
   expect(Object.keys(BODIES).sort()).toEqual(operations.map(nameOf).sort());
 });
 
@@ -508,7 +508,7 @@ describe.each(operations.map((operation) => [nameOf(operation), operation] as co
           .filter((change) => Object.values(changed(change)).some((value) => value !== null));
 
   it.each([...good, ...nulls].map((change) => [JSON.stringify(change), change] as const))(
-    'takes %s',
+    'accepts %s',
     async (_, change) => {
       await world.reset(stage);
       const answer = await send(changed(change));
@@ -522,7 +522,7 @@ describe.each(operations.map((operation) => [nameOf(operation), operation] as co
     },
   );
 
-  it('refuses each wrong body at its place', async () => {
+  it('refuses each wrong body, and names the place of its fault', async () => {
     await world.reset(stage);
     await times(bad.length, AT_ONCE, async (index) => {
       const [pointer, change, code = expect.any(String)] = bad[index] ?? ['', {}];

@@ -17,7 +17,7 @@ const sha256 = (value: unknown): string =>
     .digest('hex');
 
 describe.each(FORMS)('the current state at %s', (form) => {
-  it('shows the latest snapshot in short', async () => {
+  it('summarizes the latest snapshot', async () => {
     const subject = newSubject();
     const first = await world.write(subject, 1);
     const evidence = ['a', 'b'].map((evidence_id) => ({
@@ -51,7 +51,7 @@ describe.each(FORMS)('the current state at %s', (form) => {
     });
   });
 
-  it('gives the attributes to the letter', async () => {
+  it('returns the attributes exactly, in canonical form', async () => {
     const subject = newSubject();
     const attributes = String.raw`{"__proto__":{"a":1},"constructor":{"prototype":{}},"":0,"nul":"\u0000","caf\u00e9":1,"cafe\u0301":2,"n":333333333.33333329,"k\\":1,"k\"":2}`;
     const body = JSON.stringify(envelope({ subject, attributes: 'HERE' })).replace('"HERE"', attributes);
@@ -63,7 +63,7 @@ describe.each(FORMS)('the current state at %s', (form) => {
     expect(text).toContain(`"identity":${canonicalize(JSON.parse(attributes))}`);
   });
 
-  itInDatabase('is verified when asked for, and then not cached', async () => {
+  itInDatabase('is verified on request, and then not cacheable', async () => {
     const subject = await world.written(3);
     const hash = await world.read(`${pathOf(form, subject)}?verify=hash`);
     expect(hash.body.verification).toMatchObject({ mode: 'hash', hash: { valid: true }, chain: { valid: null } });
@@ -101,7 +101,7 @@ describe.each(FORMS)('the current state at %s', (form) => {
 });
 
 describe.each(FORMS)('one snapshot at %s', (form) => {
-  it('has the same verification by latest, version and id', async () => {
+  it('is verified alike by latest, by version and by id', async () => {
     const subject = await world.written(2);
     const latest = await world.read(`${pathOf(form, subject)}/snapshots/latest`);
     const expected = {
@@ -129,7 +129,7 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
     }
   });
 
-  it('is proved without its content', async () => {
+  it('has a proof without its content', async () => {
     const subject = await world.written(2);
     const { body: latest } = await world.read(`${pathOf(form, subject)}/snapshots/latest`);
     const proof = await world.read(`${form}/snapshots/${latest.snapshot_id}/proof`);
@@ -150,7 +150,7 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
     expect(await world.faultOf(`${form}/snapshots/x/proof`)).toMatchObject({ path: '/path/snapshot_id' });
   });
 
-  it('imported without hashes is not cached, since it may yet get them', async () => {
+  it('is not cacheable if it was imported without hashes, which it may get later', async () => {
     const subject = await world.lineage(2);
     await world.tamper(subject, 2, 'prev_hash = NULL');
     await world.tamper(subject, 1, 'envelope_hash = NULL');
@@ -162,7 +162,7 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
     expect(body.verification).toMatchObject({ chain_supported: false, hash: { stored: null, valid: null } });
   });
 
-  it('is the same read again, while what is verified is what is stored', async () => {
+  it('is returned from the cache, while verification reads the stored text', async () => {
     const subject = await world.written(1);
     const first = await world.read(`${pathOf(form, subject)}/snapshots/1`);
     const latest = `${pathOf(form, subject)}/snapshots/latest`;
@@ -187,15 +187,15 @@ describe.each(FORMS)('one snapshot at %s', (form) => {
     expect((await world.read(latest)).body.snapshot_version).toBe(2);
   });
 
-  it('walks a deep chain of large envelopes a few at a time', async () => {
+  it('is verified along a deep chain of large envelopes', async () => {
     const subject = await world.lineage(12, 1_000_000);
     const { body } = await world.read(`${pathOf(form, subject)}/snapshots/latest?verify=chain&depth=11&view=header`);
     expect(body.verification.chain).toMatchObject({ valid: true, depth: 11 });
   });
 });
 
-describe('who may read', () => {
-  it('an outsider learns nothing, in either form', async () => {
+describe('refused reads of snapshots', () => {
+  it('an outsider cannot learn whether a subject exists, in either form', async () => {
     const subject = await world.lineage(1);
     const none = { ...subject, subject_id: 'none' };
     for (const suffix of [
@@ -224,13 +224,13 @@ describe('who may read', () => {
     ['/v1/tenants/-/subjects/organization/x/chain-proof', '/path/tenant_id'],
     ['/v1/tenants/acme/subjects/thing/x/export', '/path/subject_type'],
     ['/v1/subjects/organization/x/snapshots/0', '/path/snapshot_version'],
-  ])('a path that is not valid: %s', async (path, at) => {
+  ])('an invalid path is refused: %s', async (path, at) => {
     expect(await world.faultOf(path)).toMatchObject({ path: at });
   });
 });
 
 describe.each(FORMS)('every read of snapshots at %s', (form) => {
-  it('takes view, verify and depth, also where they change nothing', async () => {
+  it('accepts view, verify and depth, even where they have no effect', async () => {
     const subject = await world.written(2);
     const at = pathOf(form, subject);
     const { snapshot_id } = (await world.read(`${at}/snapshots/latest`)).body;
@@ -257,7 +257,7 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
     });
   });
 
-  it('takes attribute_paths: null for no attribution, and keeps it as it was sent', async () => {
+  it('treats attribute_paths: null as no attribution, and returns it as sent', async () => {
     const subject = newSubject();
     const sent = await world.write(subject, 1, { attribute_paths: null });
     const refs = [{ evidence_id: 'e', evidence_type: 't' }];
@@ -278,7 +278,7 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
     expect(await attribution(2, 3)).toEqual([{ path, from: refs, to: refs, evidence_unchanged: true }]);
   });
 
-  itInDatabase('with depth=all walks to version 1, and finds what one link does not', async () => {
+  itInDatabase('verifies back to version 1 with depth=all, and detects older tampering', async () => {
     const subject = await world.lineage(30);
     const chainOf = async (query: string): Promise<Record<string, unknown>> =>
       (await world.read(`${pathOf(form, subject)}/snapshots/latest?view=header&verify=chain${query}`)).body.verification
@@ -290,7 +290,7 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
     expect(await chainOf('&depth=all')).toMatchObject({ valid: false });
   });
 
-  it('lists what it knows where it is asked something else', async () => {
+  it('lists the known query parameters when it refuses an unknown one', async () => {
     const { body } = await world.read(`${pathOf(form, await world.lineage(1))}/snapshots/latest?vew=full`, 400);
     expect(body.error.details).toEqual([
       {
@@ -301,7 +301,7 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
     ]);
   });
 
-  it('tells the owner which version is the latest, and nobody else', async () => {
+  it('names the latest version in a 404 only to the owner', async () => {
     const subject = await world.written(2);
     const { body } = await world.read(`${pathOf(form, subject)}/snapshots/3`, 404);
     expect(body.error.message).toBe('No version 3 of this subject: the latest is 2.');
@@ -312,7 +312,7 @@ describe.each(FORMS)('every read of snapshots at %s', (form) => {
   });
 });
 
-test('depth=all walks no further than the server does, and says so', async () => {
+test('depth=all stops at VERIFY_MAX_DEPTH, and reports an incomplete chain', async () => {
   const bounded = await ReadWorld.open({ VERIFY_MAX_DEPTH: '10' });
   try {
     const path = `${pathOf('/v1', await bounded.lineage(30))}/snapshots/latest?verify=chain&depth=all`;

@@ -104,15 +104,15 @@ afterAll(() => world?.close());
 
 /** Reads of one version or of several, in both forms. */
 const READS: readonly Row[] = [
-  ['the latest', () => ({ path: `${of()}/snapshots/latest` }), ['snapshot_latest_tenant']],
-  ['the latest, header only', () => ({ path: `${of()}/snapshots/latest?view=header` }), ['snapshot_latest_tenant']],
-  ['the latest, global', () => ({ path: `${global()}/snapshots/latest` }), ['snapshot_latest_global']],
-  ['the latest as of a moment', () => ({ path: `${of()}/snapshots/latest?as_of=2099-01-01T00:00:00Z` }), ['version_as_of_recorded_tenant', 'snapshot_version_tenant']],
-  ['the latest as of a moment, global', () => ({ path: `${global()}/snapshots/latest?as_of=2099-01-01T00:00:00Z` }), ['version_as_of_recorded_global', 'snapshot_version_global']],
+  ['the latest snapshot', () => ({ path: `${of()}/snapshots/latest` }), ['snapshot_latest_tenant']],
+  ['the latest snapshot, header only', () => ({ path: `${of()}/snapshots/latest?view=header` }), ['snapshot_latest_tenant']],
+  ['the latest snapshot, global', () => ({ path: `${global()}/snapshots/latest` }), ['snapshot_latest_global']],
+  ['the latest snapshot as of a moment', () => ({ path: `${of()}/snapshots/latest?as_of=2099-01-01T00:00:00Z` }), ['version_as_of_recorded_tenant', 'snapshot_version_tenant']],
+  ['the latest snapshot as of a moment, global', () => ({ path: `${global()}/snapshots/latest?as_of=2099-01-01T00:00:00Z` }), ['version_as_of_recorded_global', 'snapshot_version_global']],
   ['a version', () => ({ path: `${of()}/snapshots/1` }), ['snapshot_version_tenant']],
   ['a version with its hash verified', () => ({ path: `${of()}/snapshots/1?verify=hash` }), ['snapshot_version_tenant']],
   ['a snapshot by id', () => ({ path: TENANT + byId(1) }), ['snapshot_id_tenant']],
-  ['a proof', () => ({ path: `${TENANT}${byId(1)}/proof` }), ['snapshot_id_tenant']],
+  ['a proof of a snapshot', () => ({ path: `${TENANT}${byId(1)}/proof` }), ['snapshot_id_tenant']],
   ['a summary', () => ({ path: of() }), ['snapshot_latest_tenant']],
   ['a history', () => ({ path: `${of()}/history` }), ['snapshot_lineage_desc_tenant']],
   ['a provenance', () => ({ path: `${of()}/provenance` }), ['provenance_latest_tenant', 'provenance_versions']],
@@ -122,13 +122,13 @@ const READS: readonly Row[] = [
   ['a diff of ids, global', () => ({ path: `/v1${byId(1)}/diff/${ids[1] ?? ''}` }), ['snapshot_pair_ids_global']],
   ['an export', () => ({ path: `${of()}/export` }), ['snapshot_lineage_asc_tenant']],
   ['an export, global', () => ({ path: `${global()}/export` }), ['snapshot_lineage_asc_global']],
-  ['an export in lines, 256 versions a statement', () => ({ path: `${of(long)}/export.ndjson` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
+  ['an export in lines, 256 versions per statement', () => ({ path: `${of(long)}/export.ndjson` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
   ['an export in lines, global', () => ({ path: `${global(long)}/export.ndjson` }), ['snapshot_lineage_asc_global', 'snapshot_lineage_asc_global']],
-  ['an export of large envelopes, three a statement', () => ({ path: `${of(large)}/export` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
+  ['an export of large envelopes, three per statement', () => ({ path: `${of(large)}/export` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
 ]; // prettier-ignore
 
 const OF_TENANTS: readonly Row[] = [
-  ['changes that were shown before', async () => { await ask({ path: `${TENANT}/changes` }); return { path: `${TENANT}/changes` }; }, ['change_places', 'changes_of_versions']],
+  ['changes that were already read', async () => { await ask({ path: `${TENANT}/changes` }); return { path: `${TENANT}/changes` }; }, ['change_places', 'changes_of_versions']],
   ['owned subjects', () => ({ path: `${TENANT}/subjects` }), ['subjects_owned']],
   ['the owner of a subject', () => ({ path: `${of()}/owners` }), ['subject_owner']],
   ['usage', () => ({ path: `${TENANT}/usage` }), ['usage_by_day']],
@@ -146,13 +146,13 @@ const GRANTS: readonly Row[] = [
   ['a new grant', async () => ({ path: `${TENANT}/grants`, body: { ...TO_BETA, ...(await world.addSubject()) } }), ['grant_lock_subjects', 'grant_create']],
   ['a changed grant', async () => ({ method: 'patch', path: `${TENANT}/grants/${await world.grantOn(await world.addSubject())}`, body: { scopes: ['read_diff'] } }), ['grant_lock_own', 'grant_change']],
   ['a revoked grant', async () => ({ method: 'post', path: `${TENANT}/grants/${await world.grantOn(await world.addSubject())}/revoke` }), ['grant_revoke']],
-  ['grants that wait for a second human', () => ({ path: `${TENANT}/pending-grants` }), ['pending_grants_of_tenant']],
+  ['pending grants', () => ({ path: `${TENANT}/pending-grants` }), ['pending_grants_of_tenant']],
   ['a confirmed grant', async () => ({ method: 'post', path: `${await pendingGrant()}/confirm` }), ['lock_tenant', 'pending_grant_find', 'pending_grant_confirm', 'grant_lock_subjects', 'grant_create']],
   ['a cancelled pending grant', async () => ({ method: 'post', path: `${await pendingGrant()}/cancel` }), ['lock_tenant', 'pending_grant_find', 'pending_grant_cancel']],
-  ['the first read of a grantee today', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant', 'disclosure_record']],
+  ['a grantee’s first read of the day', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant', 'disclosure_record']],
   ['the first read of another member of the grantee', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'proposer' }), ['snapshot_latest_tenant', 'disclosure_record']],
-  ['the same read again', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant']],
-  ['the same read again, global', () => ({ path: `${global()}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_global']],
+  ['a repeated read of a grantee', () => ({ path: `${of(subject, 'beta')}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_tenant']],
+  ['a repeated read of a grantee, global', () => ({ path: `${global()}/snapshots/latest`, as: 'bob' }), ['snapshot_latest_global']],
 ]; // prettier-ignore
 
 const WRITES: readonly Row[] = [
@@ -162,7 +162,7 @@ const WRITES: readonly Row[] = [
   ['a create under the policy fresh', () => ({ path: '/v1/tenants/fresh/entity-states', body: envelope({ attributes: {} }) }), ['snapshot_create', 'snapshot_create']],
   ['a proposal', async () => { const one = await world.addSubject(); return { path: `${of(one)}/updates`, body: proposal(one) }; }, ['snapshot_latest_tenant', 'update_propose']],
   ['updates of a subject', () => ({ path: `${of()}/updates` }), ['updates_of_subject']],
-  ['an application', async () => { const { path, updateId } = await proposed(); return { method: 'post', path: `${path}/${updateId}/apply` }; }, ['update_for_apply', 'snapshot_append']],
+  ['an application of an update', async () => { const { path, updateId } = await proposed(); return { method: 'post', path: `${path}/${updateId}/apply` }; }, ['update_for_apply', 'snapshot_append']],
 ]; // prettier-ignore
 
 /** Returns the path of credentials of a version that is not in the log. */
@@ -196,17 +196,17 @@ const requested = async (): Promise<{ method: 'post'; path: string; form: object
 
 const CREDENTIALS: readonly Row[] = [
   ['a request to a wallet', () => ({ path: `${TENANT}/presentation-requests`, body: { vcts: ['vct'] } }), ['member_facts', 'lock_tenant', 'presentation_request_create']],
-  ['a credential of a wallet', requested, ['presentation_request_awaiting', 'trusted_issuer_find', 'lock_tenant', 'attestation_add', 'presentation_request_receive']],
-  ['an error of a wallet', async () => ({ ...(await requested()), form: { error: 'access_denied' } }), ['presentation_request_awaiting', 'presentation_request_refuse']],
+  ['a credential from a wallet', requested, ['presentation_request_awaiting', 'trusted_issuer_find', 'lock_tenant', 'attestation_add', 'presentation_request_receive']],
+  ['an error from a wallet', async () => ({ ...(await requested()), form: { error: 'access_denied' } }), ['presentation_request_awaiting', 'presentation_request_refuse']],
   ['an issuing key', () => ({ method: 'post', path: `${TENANT}/issuing-keys` }), ['member_facts', 'lock_tenant', 'issuing_key_replace', 'issuing_key_create']],
   ['the first credential of a version without a view', async () => ({ method: 'post', path: await credentialsOfNew() }), ['credential_source', 'views_find', 'views_commit', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'status_list_open', 'credential_issue']],
-  ['a credential', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
+  ['a later credential of a version', async () => { const path = await credentialsOfNew(); await ask({ method: 'post', path }); return { method: 'post', path }; }, ['credential_source', 'views_find', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
   ['a credential of a whole envelope', async () => ({ method: 'post', path: await credentialsOfNew(), body: { format: 'eddsa-jcs-2022' } }), ['credential_source', 'lock_tenant', 'credentials_lock', 'credential_room', 'credential_issue']],
   ['an offer of a credential', async () => ({ method: 'post', path: await offersOfNew() }), ['credential_source', 'lock_tenant', 'credential_offer_create']],
-  ['a code', async () => ({ method: 'post', path: '/tenants/acme/token', form: await offeredCode() }), ['credential_offer_by_code', 'credential_offer_redeem']],
+  ['the exchange of an offer’s code', async () => ({ method: 'post', path: '/tenants/acme/token', form: await offeredCode() }), ['credential_offer_by_code', 'credential_offer_redeem']],
   ['a nonce', () => ({ method: 'post', path: '/tenants/acme/nonce' }), []],
-  ['the metadata for wallets', () => ({ path: '/.well-known/openid-credential-issuer/tenants/acme' }), ['issuing_keys_needed']],
-  ['where wallets exchange codes', () => ({ path: '/.well-known/oauth-authorization-server/tenants/acme' }), ['issuing_keys_needed']],
+  ['the credential issuer metadata for wallets', () => ({ path: '/.well-known/openid-credential-issuer/tenants/acme' }), ['issuing_keys_needed']],
+  ['the authorization server metadata for wallets', () => ({ path: '/.well-known/oauth-authorization-server/tenants/acme' }), ['issuing_keys_needed']],
   ['credentials of a tenant', () => ({ path: `${TENANT}/credentials` }), ['credentials_of_tenant']],
   ['the keys of an issuer', () => ({ path: '/.well-known/jwt-vc-issuer/tenants/acme' }), ['issuing_keys_needed']],
   ['the keys of an issuer of W3C credentials', () => ({ path: '/tenants/acme' }), ['issuing_keys_needed']],
@@ -216,9 +216,9 @@ const CREDENTIALS: readonly Row[] = [
 /** Pages of versions, and verified reads. */
 const LINEAGES: readonly Row[] = [
   ['a history, global', () => ({ path: `${global()}/history` }), ['snapshot_lineage_desc_global']],
-  ['a history of which each hash is verified', () => ({ path: `${of(long)}/history?verify=hash&limit=3` }), ['snapshot_lineage_desc_tenant']],
-  ['a history of which each chain is verified, newest first', () => ({ path: `${of(long)}/history?verify=chain&depth=3&limit=3` }), ['snapshot_lineage_desc_tenant', 'snapshot_lineage_below']],
-  ['a history of which each chain is verified, oldest first', () => ({ path: `${of(long)}/history?verify=chain&depth=3&limit=3&order=asc` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_below']],
+  ['a history with each hash verified', () => ({ path: `${of(long)}/history?verify=hash&limit=3` }), ['snapshot_lineage_desc_tenant']],
+  ['a history with each chain verified, newest first', () => ({ path: `${of(long)}/history?verify=chain&depth=3&limit=3` }), ['snapshot_lineage_desc_tenant', 'snapshot_lineage_below']],
+  ['a history with each chain verified, oldest first', () => ({ path: `${of(long)}/history?verify=chain&depth=3&limit=3&order=asc` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_below']],
   ['a history of large envelopes, newest first', () => ({ path: `${of(large)}/history?view=full&limit=7&verify=hash` }), ['snapshot_lineage_desc_tenant', 'snapshot_lineage_desc_tenant', 'snapshot_lineage_desc_tenant']],
   ['a history of large envelopes, oldest first', () => ({ path: `${of(large)}/history?view=full&limit=7&verify=hash&order=asc` }), ['snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant', 'snapshot_lineage_asc_tenant']],
   ['a chain proof', () => ({ path: `${of()}/chain-proof` }), ['snapshot_lineage_desc_tenant', 'snapshot_lineage_below']],
@@ -247,10 +247,10 @@ const OTHERS: readonly Row[] = [
   ['owned subjects by name', () => ({ path: `${TENANT}/subjects?q=acme` }), ['subjects_by_name']],
   ['owned subjects with missing evidence', () => ({ path: `${TENANT}/subjects?evidence=missing` }), ['subjects_evidence_missing']],
   ['updates of a tenant', () => ({ path: `${TENANT}/entity-state-updates` }), ['updates_of_tenant']],
-  ['a new tenant under a key', () => keyed('alice', newTenant, '/v1/tenants'), ['rate_limit_reserve', 'idempotency_begin', 'tenant_lock_founder', 'tenant_create', 'idempotency_keep']],
-  ['the same again', () => keyed('alice', newTenant, '/v1/tenants'), ['idempotency_begin']],
-  ['a create under a key', () => keyed('editor', sentAgain, STATES), ['rate_limit_reserve', 'idempotency_begin', 'snapshot_create', 'idempotency_keep']],
-  ['the same again, to whoever still may', () => keyed('editor', sentAgain, STATES), ['idempotency_begin', 'member_facts']],
+  ['a new tenant with an idempotency key', () => keyed('alice', newTenant, '/v1/tenants'), ['rate_limit_reserve', 'idempotency_begin', 'tenant_lock_founder', 'tenant_create', 'idempotency_keep']],
+  ['the same new tenant again with that key', () => keyed('alice', newTenant, '/v1/tenants'), ['idempotency_begin']],
+  ['a create with an idempotency key', () => keyed('editor', sentAgain, STATES), ['rate_limit_reserve', 'idempotency_begin', 'snapshot_create', 'idempotency_keep']],
+  ['the same create again with that key', () => keyed('editor', sentAgain, STATES), ['idempotency_begin', 'member_facts']],
   ['a new refresh request', () => ({ path: REFRESH(), body: { requesting_tenant_id: 'beta' }, as: 'bob' }), ['refresh_request_lock_requester', 'refresh_request_create', 'outbox_record']],
   ['one refresh request', async () => ({ path: await refreshRequest(), as: 'bob' }), ['refresh_request_find']],
   ['refresh requests of a grantee', () => ({ path: `${REFRESH()}?requesting_tenant_id=beta`, as: 'bob' }), ['refresh_requests_of_tenant']],
@@ -268,7 +268,7 @@ const OTHERS: readonly Row[] = [
 
 // Detects regressions that a fast machine would hide. No other suite asserts statements.
 it.each<Row>([...READS, ...LINEAGES, ...OF_TENANTS, ...GRANTS, ...WRITES, ...CREDENTIALS, ...OTHERS])(
-  '%s',
+  'sends the expected statements for %s',
   async (_, make, statements) => {
     const request = await make();
     world.gateway.sent.length = 0;
@@ -277,7 +277,7 @@ it.each<Row>([...READS, ...LINEAGES, ...OF_TENANTS, ...GRANTS, ...WRITES, ...CRE
   },
 );
 
-describe('a request of who has no right takes the same statement, whatever there is', () => {
+describe('a read without access sends the same statements whether or not the data exists', () => {
   const AS_OF = 'as_of=2099-01-01T00:00:00Z';
   /** Reads of a subject by the end of their path, each with its statement without the form. */
   const OF_SUBJECTS: readonly (readonly [path: string, statement: string])[] = [
@@ -299,7 +299,7 @@ describe('a request of who has no right takes the same statement, whatever there
   ];
   const BUNDLE = ['/export?proofs=log', 'snapshot_lineage_desc'] as const;
 
-  /** The paths of bob's requests: below beta, which has no right on the subject, and for any tenant of his. */
+  /** Sends bob's requests below beta, which has no access to the subject, and in the global form. Returns the statements. */
   const sentBy = async (paths: { tenant: string; global: string }, statuses: { tenant: number; global: number }) => {
     const all: string[] = [];
     for (const form of ['tenant', 'global'] as const) {
@@ -311,7 +311,7 @@ describe('a request of who has no right takes the same statement, whatever there
     return all;
   };
 
-  it.each([...OF_SUBJECTS, BUNDLE])('of a subject: %s', async (path, statement) => {
+  it.each([...OF_SUBJECTS, BUNDLE])('by subject: %s', async (path, statement) => {
     for (const one of [large, long, newSubject()]) {
       const paths = { tenant: of(one, 'beta') + path, global: global(one) + path };
       expect(await sentBy(paths, { tenant: 403, global: 404 })).toEqual([`${statement}_tenant`, `${statement}_global`]);
@@ -323,7 +323,7 @@ describe('a request of who has no right takes the same statement, whatever there
     ['/proof', 'snapshot_id'],
     ['/log-proof', 'log_entry_of_snapshot'],
     ['/diff/', 'snapshot_pair_ids'],
-  ])('of a snapshot by its id: %s', async (path, statement) => {
+  ])('by snapshot id: %s', async (path, statement) => {
     const { rows } = await world.superuser.query<{ id: string }>(
       `SELECT n.snapshot_id AS id FROM snapshots n JOIN subjects s USING (subject_key) WHERE s.subject_id = $1 LIMIT 1`,
       [large.subject_id],
@@ -337,13 +337,13 @@ describe('a request of who has no right takes the same statement, whatever there
   }); // prettier-ignore
 });
 
-it('an application by an unknown id takes one statement', async () => {
+it('an application of an unknown update sends one statement', async () => {
   world.gateway.sent.length = 0;
   await world.gateway.as('alice', 'post', `${of()}/updates/${randomUUID()}/apply`).expect(404);
   expect(world.gateway.sent).toEqual(['update_for_apply']);
 });
 
-it('a proof in the log takes one statement, besides the look at the newest checkpoint that all share', async () => {
+it('a log proof sends one statement, besides the shared query for the newest checkpoint', async () => {
   const { gateway } = world;
   const proof = { path: `${TENANT}${byId(1)}/log-proof` };
   // The gateway reads the tiles only once.
@@ -353,7 +353,7 @@ it('a proof in the log takes one statement, besides the look at the newest check
   expect(gateway.sent.filter((name) => name !== 'log_checkpoint_newest')).toEqual(['log_entry_of_snapshot_tenant']);
 });
 
-it('a caller without a token takes none, with a key or without', async () => {
+it('a request without a token sends no statement, with or without an idempotency key', async () => {
   world.gateway.sent.length = 0;
   for (const headers of [{}, KEYED]) {
     await world.gateway.as(null, 'post', '/v1/tenants').set(headers).send(newTenant).expect(401);
@@ -361,7 +361,7 @@ it('a caller without a token takes none, with a key or without', async () => {
   expect(world.gateway.sent).toEqual([]);
 });
 
-it('the first request of a token that claims a type takes one more', async () => {
+it('the first request of a token that claims a type sends one more statement', async () => {
   const { gateway } = world;
   const token = await gateway.issuer.mint('new', { principal_type: 'ai_agent' });
   for (const first of [['claimed_type_put'], []]) {
@@ -374,7 +374,7 @@ it('the first request of a token that claims a type takes one more', async () =>
 describe('a rate limit', () => {
   const list = '/v1/tenants';
 
-  it('takes one statement for many requests, and none once it is reached', async () => {
+  it('sends one statement for many requests, and none once it is reached', async () => {
     const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '6000' });
     const limited = await startGateway({ RATE_LIMIT_PER_MINUTE: '3' }, gateway);
     try {
@@ -393,7 +393,7 @@ describe('a rate limit', () => {
     }
   });
 
-  it('of an address takes none', async () => {
+  it('sends no statement when it is per address', async () => {
     const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE_ANONYMOUS: '6' });
     try {
       gateway.sent.length = 0;
@@ -405,7 +405,7 @@ describe('a rate limit', () => {
   });
 });
 
-it('a write that is refused for its body takes none', async () => {
+it('a write with an invalid body sends no statement', async () => {
   world.gateway.sent.length = 0;
   await world.gateway
     .as('alice', 'post', STATES)
@@ -417,16 +417,16 @@ it('a write that is refused for its body takes none', async () => {
 it.each([
   ['a small write', STATES, 1, 'snapshot_create'],
   ['a large write', STATES, 300_000, 'member_facts'],
-  ['a large write into no tenant', '/v1/tenants/nobody/entity-states', 300_000, 'member_facts'],
-  ['a large proposal into no tenant', '/v1/tenants/nobody/entity-state-updates', 300_000, 'member_facts'],
-])('%s of a caller who may not write takes one statement', async (_, path, size, statement) => {
+  ['a large write to an unknown tenant', '/v1/tenants/nobody/entity-states', 300_000, 'member_facts'],
+  ['a large proposal to an unknown tenant', '/v1/tenants/nobody/entity-state-updates', 300_000, 'member_facts'],
+])('%s by a caller who may not write sends one statement', async (_, path, size, statement) => {
   const body = envelope({ attributes: { x: 'x'.repeat(size) } });
   world.gateway.sent.length = 0;
   await world.gateway.as('reader', 'post', path).send(body).expect(403);
   expect(world.gateway.sent).toEqual([statement]);
 });
 
-it('a batch of 200 versions takes fewer than 100 statements', async () => {
+it('a batch of 200 versions sends fewer than 100 statements', async () => {
   const subjects = Array.from({ length: 40 }, newSubject);
   // The versions are written by number, so that the versions of one subject are apart.
   const lines = [1, 2, 3, 4, 5].flatMap((snapshot_version) =>
@@ -439,7 +439,7 @@ it('a batch of 200 versions takes fewer than 100 statements', async () => {
   expect(world.gateway.sent.filter((name) => name.startsWith('snapshot_')).length).toBeLessThan(100);
 });
 
-it('a batch of grants takes two statements per 64 of them', async () => {
+it('a batch of grants sends two statements per 64 grants', async () => {
   const subjects = await world.addSubjects(70);
   world.gateway.sent.length = 0;
   await world.createMany(subjects.map((one) => ({ ...TO_BETA, ...one }))).expect(200);
@@ -447,7 +447,7 @@ it('a batch of grants takes two statements per 64 of them', async () => {
   expect(world.gateway.sent).toEqual(['member_facts', ...lot, ...lot]);
 });
 
-it('callers that wait for changes share one look for news', async () => {
+it('callers that wait for changes share the query for new rows', async () => {
   const { body } = await ask({ path: `${TENANT}/changes?limit=1000` });
   const wait = { path: `${TENANT}/changes?after=${body.next_after}&wait=30` };
   const waiting = Promise.all(Array.from({ length: 8 }, () => ask(wait)));
@@ -462,7 +462,7 @@ it('callers that wait for changes share one look for news', async () => {
   expect(count('feed_news')).toBeLessThanOrEqual(2);
 });
 
-it('probes that come together share what they ask', async () => {
+it('concurrent readiness probes share statements', async () => {
   world.gateway.sent.length = 0;
   // A busy machine may answer 503. The test counts only statements.
   const probe = async (): Promise<string> => (await fetch(`${world.gateway.url}/v1/ops/readiness`)).text();
@@ -480,11 +480,11 @@ async function figureOf(name: string, label = ''): Promise<number> {
 it.each([
   ['an export', 'snapshot_lineage_asc_tenant', () => `${of(huge)}/export.ndjson`],
   [
-    'a walk of a chain',
+    'a verification of a chain',
     'snapshot_lineage_below',
     () => `${of(huge)}/snapshots/latest?verify=chain&depth=all&view=header`,
   ],
-])('%s ends with the connection of its caller', async (_, statement, pathOf) => {
+])('%s stops when its caller disconnects', async (_, statement, pathOf) => {
   const count = (): number => world.gateway.sent.filter((name) => name === statement).length;
   world.gateway.sent.length = 0;
   const token = await world.gateway.issuer.mint('alice');

@@ -33,7 +33,7 @@ async function ask(): Promise<void> {
   await world.gateway.as('bob', 'post', path).send({ requesting_tenant_id: 'beta' }).expect(201);
 }
 
-it('the owner sees the name in the latest version in its lists', async () => {
+it('the owner’s lists show the name from the latest version', async () => {
   const grantId = await world.grantOn(subject);
   await ask();
   const update = { subject_id: subject.subject_id, base_snapshot_version: 1, patch_ops: RENAME };
@@ -58,7 +58,7 @@ it('the owner sees the name in the latest version in its lists', async () => {
   for (const list of lists.slice(0, -1)) expect([list, await namesIn(list)]).toEqual([list, ['Neu AG']]);
 });
 
-it('a grant on all subjects has no name, and a grantee’s list of grants has none', async () => {
+it('a grant on all subjects and a grantee’s list of grants show no name', async () => {
   const onAll = await world.grantOnAll();
   await world.grantOn(subject);
   const { items } = (await world.list('?limit=100').expect(200)).body;
@@ -79,7 +79,7 @@ describe('a requesting tenant', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['a grant on the subject', () => world.grantOn(subject)],
     ['an accepted grant on all subjects', () => world.grantOnAll()],
-  ])('sees the name by %s, and that is recorded', async (_what, grant) => {
+  ])('sees the name by %s, and the disclosure is recorded', async (_what, grant) => {
     await grant();
     await ask();
     expect(await namesIn(REQUESTS, 'bob')).toEqual([NAME]);
@@ -91,16 +91,16 @@ describe('a requesting tenant', () => {
 
   it.each<[string, User, () => Promise<unknown>]>([
     ['without read_latest', 'bob', () => world.grantOn(subject, { scopes: ['read_lineage', 'read_diff'] })],
-    ['by a grant on all subjects that it did not accept', 'bob', () => world.create({ subject_type: '*' }).expect(201)],
-    ['whose member must not use grants', 'zoe', () => world.grantOn(subject)],
-  ])('%s sees none', async (_what, user, grant) => {
+    ['with an unaccepted grant on all subjects', 'bob', () => world.create({ subject_type: '*' }).expect(201)],
+    ['whose member may not use grants', 'zoe', () => world.grantOn(subject)],
+  ])('%s sees no name', async (_what, user, grant) => {
     await grant();
     await ask();
     expect(await namesIn(REQUESTS, user)).toEqual([undefined]);
     expect(await disclosed()).toEqual([]);
   });
 
-  it('sees none after its grant ended', async () => {
+  it('sees no name after its grant has ended', async () => {
     const grantId = await world.grantOn(subject);
     await ask();
     await world.revoke(grantId).expect(200);
@@ -109,7 +109,7 @@ describe('a requesting tenant', () => {
   });
 });
 
-it('a grantee sees the name of what it searched for, and of nothing else', async () => {
+it('a grantee sees a subject’s name only in search results', async () => {
   await world.grantOn(subject);
   expect(await namesIn('/v1/tenants/beta/accessible-subjects?q=zurich', 'bob')).toEqual([NAME]);
   expect(await namesIn('/v1/tenants/beta/accessible-subjects', 'bob')).toEqual([undefined]);

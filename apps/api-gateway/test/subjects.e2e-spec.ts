@@ -66,7 +66,7 @@ async function walk(tenant: string, user: User, query: string, between?: (page: 
 }
 
 describe('the list of owned subjects', () => {
-  it('holds what the tenant owns, each with the header of its newest snapshot', async () => {
+  it('returns the tenant’s subjects, each with the header of its newest snapshot', async () => {
     const answer = await list('').expect(200);
     expect(namesOf(answer)).toEqual(['entity/z', 'individual/a', 'organization/A', 'organization/a', 'organization/b']);
     expect(answer.body).toMatchObject({
@@ -104,7 +104,7 @@ describe('the list of owned subjects', () => {
     expect((await walk('acme', 'reader', `${query}&limit=1`)).flat()).toEqual(expected);
   });
 
-  it('takes a prefix and an order byte for byte', async () => {
+  it('matches prefixes and sorts by bytes', async () => {
     const beginning = ['é', 'é_', 'é%', 'é\uFFFD', 'é😀', 'é\u{10FFFF}', 'é\u{10FFFF}\u{10FFFF}'];
     const others = ['e\u0301', 'É', '\u00e8', 'ê', 'aé'];
     for (const id of [...others, ...beginning]) await write('o1', 'many', 'individual', id);
@@ -118,7 +118,7 @@ describe('the list of owned subjects', () => {
     expect(namesOf(await list(`?${last}`, 'o1', 'many').expect(200))).toEqual(expected.slice(-2));
   });
 
-  it('is read to its end while subjects are added', async () => {
+  it('is paged to its end while subjects are added', async () => {
     await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'growing', name: 'Growing' }).expect(201);
     const first = Array.from({ length: 7 }, (_, index) => `m${index}`);
     for (const id of first) await write('zoe', 'growing', 'entity', id);
@@ -148,14 +148,14 @@ describe('the list of owned subjects', () => {
     expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toEqual([path]);
   });
 
-  it('takes a page of 200 and a prefix of 512 characters, counted as in ids', async () => {
+  it('accepts a limit of 200 and a prefix of 512 characters', async () => {
     await list('?limit=200').expect(200);
     await list(`?subject_id_prefix=${encodeURIComponent('😀'.repeat(512))}`).expect(200);
     const answer = await list(`?subject_id_prefix=${'a'.repeat(513)}`).expect(400);
     expect(answer.body.error.details[0].path).toBe('/query/subject_id_prefix');
   });
 
-  it('refuses a cursor of another list, of other filters, and one that was edited', async () => {
+  it('refuses an edited cursor, and one of another list or other filters', async () => {
     const { next_cursor: cursor } = (await list('?limit=2').expect(200)).body;
     await list(`?limit=1&cursor=${cursor}`).expect(200);
     for (const request of [
@@ -169,7 +169,7 @@ describe('the list of owned subjects', () => {
     }
   });
 
-  it('refuses a tenant id that is none', async () => {
+  it('refuses a malformed tenant id', async () => {
     const malformed = await list('', 'alice', '.acme').expect(400);
     expect(malformed.body.error.details[0].path).toBe('/path/tenant_id');
   });
@@ -183,7 +183,7 @@ describe('the search of owned subjects', () => {
   const find = async (query: string, user: User = 'bob', tenant = 'beta'): Promise<string[]> =>
     namesOf(await list(`?${query}`, user, tenant).expect(200));
 
-  it('finds by name and identifier of the latest version, at once, also after a patch', async () => {
+  it('finds subjects by name and identifier of the latest version, also after a patch', async () => {
     await write('bob', 'beta', 'organization', 'harbour', attributes('Harbour Works Ltd', { lei: LEI, vat: 'GB 123' }));
     await write('bob', 'beta', 'organization', 'mill', attributes('Mill Ltd', { lei: 'OTHER', vat: 'GB-123' }));
     const ada = { attributes: { biographic: { name: { given_name: 'Ada', family_name: 'Lovelace' } } } };
@@ -230,7 +230,7 @@ describe('the search of owned subjects', () => {
     expect(item.latest_snapshot.snapshot_version).toBe(2);
   });
 
-  it('finds nothing of another tenant, and is for members', async () => {
+  it('finds no subject of another tenant, and refuses non-members', async () => {
     expect(await find(`identifier=lei:${LEI}`, 'reader', 'acme')).toEqual([]);
     expect(await find('q=harbour', 'reader', 'acme')).toEqual([]);
     await list(`?identifier=lei:${LEI}`, 'reader', 'beta').expect(403);
@@ -251,7 +251,7 @@ describe('the search of owned subjects', () => {
     expect(body.error.details).toMatchObject([{ path, code }]);
   });
 
-  it('has cursors that are good for one search', async () => {
+  it('refuses a cursor of another search', async () => {
     const { next_cursor: cursor } = (await list('?q=&limit=1', 'bob', 'beta').expect(200)).body;
     for (const query of ['q=a', 'identifier=vat:gb123', '']) {
       const { body } = await list(`?${query}&cursor=${cursor}`, 'bob', 'beta').expect(400);
@@ -264,7 +264,7 @@ describe('the owners of a subject', () => {
   const owners = (user: User | null, tenant: string, id: string, type = 'organization') =>
     gateway.as(user, 'get', `/v1/tenants/${tenant}/subjects/${type}/${id}/owners`);
 
-  it('are one, told to the owner', async () => {
+  it('are returned to the owner as one item', async () => {
     const answer = await owners('reader', 'acme', 'a').expect(200);
     expect(answer.body).toEqual({
       items: [
@@ -278,7 +278,7 @@ describe('the owners of a subject', () => {
     expect(answer.body.items[0].created_at).toBe(listed.created_at);
   });
 
-  it('are the same secret to others, whether the subject exists or not', async () => {
+  it('are refused to others alike, whether or not the subject exists', async () => {
     const messages = [];
     for (const [tenant, id] of [
       ['beta', 'a'],
@@ -296,7 +296,7 @@ describe('the owners of a subject', () => {
     expect((await owners('reader', 'acme', '%01').expect(400)).body.error.details[0].path).toBe('/path/subject_id');
   });
 
-  it('are told to a grantee of any scope whose flag is on, while the grant lives', async () => {
+  it('are returned to a grantee with any scope and the flag, while the grant is live', async () => {
     const grant = { grantee_tenant_id: 'beta', subject_type: 'organization', subject_id: 'a', scopes: ['read_diff'] };
     const { grant_id } = (await gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(grant).expect(201)).body;
     expect((await owners('bob', 'beta', 'a').expect(403)).body.error.message).toContain('allow_counterparty_access');

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('a tenant', () => {
-  it('is answered flat and wrapped, with the caller’s role', async () => {
+  it('is returned flat and wrapped, with the caller’s role', async () => {
     const { body } = await gateway.as('reader', 'get', '/v1/tenants/acme').expect(200);
     const fields = {
       tenant_id: 'acme',
@@ -49,7 +49,7 @@ describe('a tenant', () => {
     });
   });
 
-  it('is closed to strangers, whether it exists or not', async () => {
+  it('is refused to strangers alike, whether or not it exists', async () => {
     const there = await gateway.as('stranger', 'get', '/v1/tenants/acme').expect(403);
     const notThere = await gateway.as('stranger', 'get', '/v1/tenants/nowhere').expect(403);
     expect(there.body.error.message).toBe(notThere.body.error.message);
@@ -65,7 +65,7 @@ describe('a tenant', () => {
     expect(answer.body.error.details[0].path).toBe(path);
   });
 
-  it('is created once, whoever races', async () => {
+  it('is created once when requests race', async () => {
     const create = (user: User) => gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: 'raced', name: 'Raced' });
     const users = ['o1', 'zoe'] as const;
     const raced = await Promise.all(Array.from({ length: 12 }, async (_, index) => create(users[index % 2] ?? 'zoe')));
@@ -75,11 +75,11 @@ describe('a tenant', () => {
     expect(rows).toHaveLength(1);
   });
 
-  describe('changed', () => {
+  describe('a change of a tenant', () => {
     const patch = (user: User, body: Record<string, unknown>) =>
       gateway.as(user, 'patch', '/v1/tenants/acme').send(body);
 
-    it('changes what is given and keeps the rest', async () => {
+    it('sets the given fields and keeps the others', async () => {
       const renamed = await patch('admin', { name: 'Acme AG' }).expect(200);
       expect(renamed.body).toMatchObject({ name: 'Acme AG', slug: 'acme', chain_enforced: true });
       expect(renamed.body.tenant).toMatchObject({ name: 'Acme AG', slug: 'acme' });
@@ -95,13 +95,13 @@ describe('a tenant', () => {
       [{ name: null }, '', 'required'],
       [{ chain_enforced: null }, '', 'required'],
       [{ tenant_id: 'other' }, '/tenant_id', 'unknown_field'],
-    ])('is not by %j', async (body, path, code) => {
+    ])('refuses %j', async (body, path, code) => {
       const answer = await patch('alice', body).expect(400);
       expect(answer.body.error.code).toBe('validation_error');
       expect(answer.body.error.details).toEqual([{ path, code, message: expect.any(String) }]);
     });
 
-    it('takes no slug of another tenant', async () => {
+    it('refuses the slug of another tenant', async () => {
       await gateway.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'beta', name: 'B', slug: 'beta' }).expect(201);
       const answer = await patch('alice', { slug: 'beta' }).expect(409);
       expect(answer.body.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('slug') });
@@ -109,7 +109,7 @@ describe('a tenant', () => {
       await gateway.as('zoe', 'get', '/v1/tenants/z').expect(403);
     });
 
-    it('gives a free slug to one of many', async () => {
+    it('gives a free slug to one of several concurrent requests', async () => {
       const tenants = await Promise.all(
         Array.from({ length: 6 }, async (_, index) => {
           const tenant_id = `racer-${index}`;
@@ -125,7 +125,7 @@ describe('a tenant', () => {
   });
 });
 
-describe('the caller’s tenants', () => {
+describe('the list of the caller’s tenants', () => {
   const list = (query: string) => gateway.as('o2', 'get', `/v1/tenants${query}`);
   const ids = ({ body }: { body: { items: { tenant_id: string }[] } }): string[] =>
     body.items.map((item) => item.tenant_id);
@@ -140,7 +140,7 @@ describe('the caller’s tenants', () => {
     );
   });
 
-  it('are those in which it is active, with its role, page by page', async () => {
+  it('returns the tenants where the caller is active, with its role, in pages', async () => {
     const first = await list('').expect(200);
     expect(first.body).toMatchObject({ has_more: true, page: { limit: 50, next_cursor: first.body.next_cursor } });
     expect(first.body.items[0]).toMatchObject({
@@ -164,20 +164,20 @@ describe('the caller’s tenants', () => {
     expect(ids(await list('?limit=200').expect(200))).toHaveLength(59);
   });
 
-  it('are none for a stranger', async () => {
+  it('is empty for a stranger', async () => {
     const { body } = await gateway.as('stranger', 'get', '/v1/tenants').expect(200);
     expect(body).toEqual({ items: [], next_cursor: null, has_more: false, page: { limit: 50, next_cursor: null } });
   });
 
   it.each(['limit=0', 'limit=-1', 'limit=1001', 'limit=abc', 'cursor=x', 'cursor=', 'name=x'])(
-    'refuse ?%s',
+    'refuses ?%s',
     async (query) => {
       const answer = await list(`?${query}`).expect(400);
       expect(answer.body.error.details[0].path).toBe(`/query/${query.split('=')[0]}`);
     },
   );
 
-  it('refuse a cursor of another list, and an edited one', async () => {
+  it('refuses an edited cursor, and one of another list', async () => {
     const { body } = await list('?limit=1').expect(200);
     const cursor: string = body.next_cursor;
     await list(`?cursor=${cursor.slice(0, -8)}AAAAAAAA`).expect(400);
@@ -209,7 +209,7 @@ describe('usage', () => {
     await write('2024-02-29T12:00:00Z', 'beta');
   });
 
-  it('is one row a UTC day, zeros included; a plain date is its whole day', async () => {
+  it('has one row per UTC day, including zeros, and includes whole plain dates', async () => {
     const { body } = await usage({ from: '2024-02-28', to: '2024-03-01' }).expect(200);
     expect(body).toEqual({
       tenant_id: 'acme',
@@ -224,7 +224,7 @@ describe('usage', () => {
     expect(oneDay.body.usage).toEqual([{ date: '2024-02-29', snapshot_writes: 3 }]);
   });
 
-  it('counts within the instants of the window, in any zone', async () => {
+  it('counts writes between the instants of the window, in any time zone', async () => {
     const { body } = await usage({ from: '2024-02-29T13:00:00+01:00', to: '2024-03-02T01:00:00+01:00' }).expect(200);
     expect(body.window).toEqual({ from: '2024-02-29T12:00:00.000Z', to: '2024-03-02T00:00:00.000Z' });
     expect(body.usage).toEqual([
@@ -236,7 +236,7 @@ describe('usage', () => {
     expect(instant.body.usage).toEqual([{ date: '2024-02-29', snapshot_writes: 1 }]);
   });
 
-  it('is of the 30 days before now by default', async () => {
+  it('defaults to the 30 days before now', async () => {
     const before = Date.now();
     await gateway.as('editor', 'post', '/v1/tenants/acme/entity-states').send(envelope()).expect(201);
     const { body } = await usage({}).expect(200);
@@ -251,7 +251,7 @@ describe('usage', () => {
     expect(writes.reduce((sum: number, n: number) => sum + n)).toBe(1);
   });
 
-  it('takes a plain date for the whole day, before the two are compared', async () => {
+  it('extends a plain date to the whole day before it compares the bounds', async () => {
     const { body } = await usage({ from: '2024-01-01T12:00:00Z', to: '2024-01-01' }).expect(200);
     expect(body.window).toEqual({ from: '2024-01-01T12:00:00.000Z', to: '2024-01-01T23:59:59.999Z' });
     expect(body.usage).toHaveLength(1);
@@ -259,7 +259,7 @@ describe('usage', () => {
     await usage({ from: '2024-01-01', to: '2025-01-01' }).expect(400);
   });
 
-  it('spans 366 days at most', async () => {
+  it('spans at most 366 days', async () => {
     const year = await usage({ from: '2024-01-01', to: '2024-12-31' }).expect(200);
     expect(year.body.usage).toHaveLength(366);
     await usage({ from: '2024-01-01T00:00:00Z', to: '2025-01-01T00:00:00Z' }).expect(200);

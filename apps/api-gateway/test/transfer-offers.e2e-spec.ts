@@ -52,8 +52,8 @@ beforeEach(async () => {
     await put('alice', role, { api_functional_role: `tenant_${role}` }).expect(200);
 });
 
-describe('an offer', () => {
-  it('is made by the owner to any principal', async () => {
+describe('a transfer offer', () => {
+  it('can be made by the owner to any principal', async () => {
     const expires_at = '2999-01-01T00:00:00+02:00';
     const { body } = await post('alice', { to_principal_id: principal('bob'), message: 'Over to you.\n', expires_at });
     const { transfer_offer } = body;
@@ -81,18 +81,18 @@ describe('an offer', () => {
     [{ to_principal_id: principal('alice') }, '/to_principal_id', 'invalid_value'],
     [{ to_principal_id: principal('bob'), expires_at: '2020-01-01T00:00:00Z' }, '/expires_at', 'invalid_value'],
     [{ to_principal_id: principal('bob'), status: 'accepted' }, '/status', 'unknown_field'],
-  ])('is not made from %j', async (body, path, code) => {
+  ])('is refused for %j', async (body, path, code) => {
     const answer = await post('alice', body).expect(400);
     expect(answer.body.error.details[0]).toMatchObject({ path, code });
   });
 
-  it('is made by humans only', async () => {
+  it('can only be made by a human', async () => {
     await put('alice', 'o1', { api_functional_role: 'tenant_owner', principal_type: 'service_account' }).expect(200);
     const answer = await post('o1', { to_principal_id: principal('zoe') }).expect(422);
     expect(answer.body.error.code).toBe('human_principal_required');
   });
 
-  it('stands alone in its tenant, whoever races', async () => {
+  it('is the only pending one in its tenant, even when requests race', async () => {
     await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
     const raced = await Promise.all(
       Array.from({ length: 12 }, async (_, index) =>
@@ -105,7 +105,7 @@ describe('an offer', () => {
     expect(answer.body.error.message).toContain('pending transfer offer');
   });
 
-  it('is expired by the clock, and then in nobody’s way', async () => {
+  it('expires, and then does not block a new offer', async () => {
     const first = await offer('bob', { expires_at: '2999-01-01T00:00:00Z' });
     await superuser.query(`UPDATE transfer_offers SET expires_at = date_trunc('milliseconds', now())`);
     const read = await gateway.as('bob', 'get', `${OFFERS}/${first}`).expect(200);
@@ -127,7 +127,7 @@ describe('an offer', () => {
   });
 });
 
-describe('accepting', () => {
+describe('accepting a transfer offer', () => {
   it('makes the recipient owner and account_admin, and the offerer admin', async () => {
     const id = await offer();
     const { body } = await move('bob', id, 'accept').expect(200);
@@ -149,7 +149,7 @@ describe('accepting', () => {
     await post('bob', { to_principal_id: principal('alice') }).expect(201);
   });
 
-  it('keeps the rest of a member’s record', async () => {
+  it('keeps the other fields of a member’s record', async () => {
     await put('alice', 'reader', { allow_counterparty_access: true }).expect(200);
     await move('reader', await offer('reader'), 'accept').expect(200);
     const { body } = await gateway.as('alice', 'get', '/v1/tenants/acme/principals').expect(200);
@@ -164,7 +164,7 @@ describe('accepting', () => {
     });
   });
 
-  it('brings a removed member back with nothing but the offer', async () => {
+  it('restores a removed member with only the rights from the offer', async () => {
     await put('alice', 'reader', { allow_counterparty_access: true }).expect(200);
     await gateway.as('alice', 'delete', principalPath('reader').replace('principals', 'members')).expect(204);
     await move('reader', await offer('reader'), 'accept').expect(200);
@@ -178,7 +178,7 @@ describe('accepting', () => {
     });
   });
 
-  it('is the recipient’s alone, as is declining', async () => {
+  it('is allowed only to the recipient, as is declining', async () => {
     const id = await offer();
     const unknown = randomUUID();
     for (const how of ['accept', 'decline'] as const) {
@@ -196,7 +196,7 @@ describe('accepting', () => {
     await move('bob', id, 'accept').expect(200);
   });
 
-  it('takes a human: by its record and by its token', async () => {
+  it('requires a recipient that is human by its record and its token', async () => {
     const token = await gateway.issuer.mint('machine', { principal_type: 'service_account' });
     const asMachine = (method: Method, path: string): Test =>
       gateway.as(null, method, path).set('Authorization', `Bearer ${token}`);
@@ -220,7 +220,7 @@ describe('accepting', () => {
     expect(await roles()).toMatchObject({ alice: 'tenant_owner account_admin' });
   });
 
-  it('needs an offerer that still is an owner', async () => {
+  it('requires that the offerer is still an owner', async () => {
     await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
     const id = await offer();
     await put('o1', 'alice', { api_functional_role: 'tenant_admin' }).expect(200);
@@ -232,7 +232,7 @@ describe('accepting', () => {
     expect(answer.body.error.message).toContain('may no longer transfer the tenant');
   });
 
-  it('is one of many moves that race', async () => {
+  it('excludes cancelling and declining when they race', async () => {
     for (let round = 0; round < 5; round += 1) {
       const id = await offer();
       const raced = await Promise.all([
@@ -255,7 +255,7 @@ describe('accepting', () => {
     }
   });
 
-  it('and a downgrade of the offerer never leave the tenant without an owner, nor with what neither gave', async () => {
+  it('keeps an owner and consistent roles when the offerer is downgraded concurrently', async () => {
     for (let round = 0; round < 5; round += 1) {
       await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
       const id = await offer();
@@ -274,7 +274,7 @@ describe('accepting', () => {
   });
 });
 
-describe('a tenant that a machine founded', () => {
+describe('a tenant founded by a machine', () => {
   const AUTO = '/v1/tenants/auto/transfer-offers';
   let machine: string;
   const asMachine = (method: Method, path: string, body?: object): Test => {
@@ -304,7 +304,7 @@ describe('a tenant that a machine founded', () => {
     }
   });
 
-  it('comes to a human owner by an offer of its account_admin', async () => {
+  it('gets a human owner by an offer of its account_admin', async () => {
     await gateway
       .as('admin', 'post', AUTO)
       .send({ to_principal_id: principal('bob') })
@@ -327,7 +327,7 @@ describe('a tenant that a machine founded', () => {
       .expect(201);
   });
 
-  it('makes no machine its owner', async () => {
+  it('cannot get a machine as its owner', async () => {
     const toAgent = idOf(await asMachine('post', AUTO, { to_principal_id: principal('agent') }).expect(201));
     const agent = await gateway.issuer.mint('agent', { principal_type: 'ai_agent' });
     await gateway.withToken(agent, 'post', `${AUTO}/${toAgent}/accept`).expect(422);
@@ -339,7 +339,7 @@ describe('a tenant that a machine founded', () => {
     expect(await members()).toMatchObject({ machine: 'tenant_admin account_admin service_account' });
   });
 
-  it('needs an offerer that still is its account_admin', async () => {
+  it('requires that the offerer is still its account_admin', async () => {
     const id = idOf(await asMachine('post', AUTO, { to_principal_id: principal('bob') }).expect(201));
     await superuser.query(`UPDATE memberships SET tenancy_role = 'member' WHERE principal_id = $1`, [
       principal('machine'),
@@ -350,7 +350,7 @@ describe('a tenant that a machine founded', () => {
     expect(body.transfer_offer.status).toBe('cancelled');
   });
 
-  it('that has got an owner meanwhile has no such offer any more', async () => {
+  it('cancels the pending offer when it gets an owner by another way', async () => {
     const id = idOf(await asMachine('post', AUTO, { to_principal_id: principal('bob') }).expect(201));
     await superuser.query(`UPDATE memberships SET tenancy_role = 'account_admin' WHERE principal_id = $1`, [
       principal('admin'),
@@ -362,7 +362,7 @@ describe('a tenant that a machine founded', () => {
 });
 
 describe('declining and cancelling', () => {
-  it('end the offer and change nobody', async () => {
+  it('end the offer and change no roles', async () => {
     const before = await roles();
     for (const [user, how, status] of [
       ['bob', 'decline', 'declined'],
@@ -378,7 +378,7 @@ describe('declining and cancelling', () => {
     expect(await roles()).toEqual(before);
   });
 
-  it('cancelling is the offerer’s alone', async () => {
+  it('only the offerer can cancel', async () => {
     await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
     const id = await offer();
     await move('o1', id, 'cancel').expect(403);
@@ -387,7 +387,7 @@ describe('declining and cancelling', () => {
     await move('alice', id, 'cancel').expect(200);
   });
 
-  it('comes by itself with the removal of either party, and with the offerer’s ownership', async () => {
+  it('an offer is cancelled when a party is removed or the offerer loses ownership', async () => {
     await put('alice', 'o1', { api_functional_role: 'tenant_owner' }).expect(200);
     const remove = (by: User, user: string): Test =>
       gateway.as(by, 'delete', principalPath(user).replace('principals', 'members')).expect(204);
@@ -415,12 +415,12 @@ describe('declining and cancelling', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of transfer offers', () => {
   const list = (user: User, query = ''): Test => gateway.as(user, 'get', `${OFFERS}${query}`);
   const ids = ({ body }: { body: { items: { offer_id: string }[] } }): string[] =>
     body.items.map((item) => item.offer_id);
 
-  it('shows all to admins, an offered principal its own, others nothing', async () => {
+  it('returns all offers to admins, and to a recipient only its own', async () => {
     const toBob = await offer();
     await move('bob', toBob, 'decline').expect(200);
     const toReader = await offer('reader');
@@ -440,7 +440,7 @@ describe('the list', () => {
     await gateway.as('admin', 'get', `${OFFERS}/x`).expect(400);
   });
 
-  it('is paged, newest first, while offers come', async () => {
+  it('is paged, newest first, while offers are added', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       made.unshift(await offer());

@@ -52,7 +52,7 @@ const plain = async (path: string): Promise<Buffer> => {
   return body;
 };
 
-it('proves every snapshot against the published checkpoint', async () => {
+it('log-proof proves every snapshot against the published checkpoint', async () => {
   for (const id of ids) {
     const { body } = await gateway.as('alice', 'get', `/v1/tenants/acme/snapshots/${id}/log-proof`).expect(200);
     const checkpoint = await open(body.checkpoint);
@@ -82,7 +82,7 @@ it('proves every snapshot against the published checkpoint', async () => {
   }
 });
 
-it('gives the same as a C2SP proof file', async () => {
+it('log-proof returns a C2SP proof file as text/plain', async () => {
   const path = `/v1/snapshots/${ids[0]}/log-proof`;
   const { text } = await gateway.as('alice', 'get', path).set('Accept', 'text/plain').expect(200);
   const proof = parseLogProof(text);
@@ -94,7 +94,7 @@ it('gives the same as a C2SP proof file', async () => {
   );
 });
 
-it('serves tiles that lead to the root, and no entries', async () => {
+it('the log serves tiles that hash to the root, and 404 for other tile paths', async () => {
   const { root, size } = await open((await plain('/log/checkpoint')).toString());
   const bytes = await plain(`/log/tile/0/000.p/${size}`);
   expect(
@@ -119,7 +119,7 @@ it('serves tiles that lead to the root, and no entries', async () => {
   }
 });
 
-it('says why it serves no bundle of entries, and tells a path that names none apart', async () => {
+it('a bundle of entries is refused as not public, and a malformed path as unknown', async () => {
   for (const path of ['entries/000', 'entries/x001/234.p/5']) {
     const { text } = await request(gateway.url).get(`/log/tile/${path}`).expect(404);
     expect(text).toContain('Entries are not public.');
@@ -130,7 +130,7 @@ it('says why it serves no bundle of entries, and tells a path that names none ap
   }
 });
 
-it('exports a bundle in which each version is proved against one checkpoint', async () => {
+it('export returns a bundle that proves each version against one checkpoint', async () => {
   const path = `${ORGANIZATION}/${subjectId}/export?proofs=log`;
   const { text } = await gateway.as('alice', 'get', path).set('Accept', 'application/x-ndjson').expect(200);
   const [head, ...lines] = text
@@ -153,14 +153,14 @@ it('exports a bundle in which each version is proved against one checkpoint', as
 });
 
 it.each([
-  ['another value', '?proofs=all', 'application/x-ndjson', 400],
-  ['a document', '?proofs=log', 'application/json', 406],
-])('a bundle is nothing else: %s', async (_, query, accept, status) => {
+  ['another value of proofs', '?proofs=all', 'application/x-ndjson', 400],
+  ['a JSON document with proofs', '?proofs=log', 'application/json', 406],
+])('export refuses %s', async (_, query, accept, status) => {
   const path = `${ORGANIZATION}/${subjectId}/export${query}`;
   await gateway.as('alice', 'get', path).set('Accept', accept).expect(status);
 });
 
-it('says what is not published yet, and waits for it', async () => {
+it('log-proof returns not_logged_yet before publication, or waits for it', async () => {
   const id = await write(4);
   const path = `/v1/tenants/acme/snapshots/${id}/log-proof`;
   const early = await gateway.as('alice', 'get', path).expect(404);
@@ -199,7 +199,7 @@ it('says what is not published yet, and waits for it', async () => {
   await gateway.as(null, 'get', '/log/consistency?from=2&to=1').expect(400);
 });
 
-it('proves a grant and its revocation to both tenants', async () => {
+it('log-proof proves a grant and its revocation to both tenants', async () => {
   const { body: grant } = await gateway
     .as('alice', 'post', '/v1/tenants/acme/grants')
     .send({ grantee_tenant_id: 'bank', subject_type: 'organization', subject_id: subjectId, scopes: ['read_latest'] })
@@ -232,7 +232,7 @@ it('proves a grant and its revocation to both tenants', async () => {
   await gateway.as('alice', 'get', `${history}?at=yesterday`).expect(400);
 });
 
-it('says who owned a tenant, with the places in the log', async () => {
+it('owner-history returns the owners of a tenant with their indexes in the log', async () => {
   const path = '/v1/tenants/acme/owner-history';
   const { body } = await gateway.as('alice', 'get', path).expect(200);
   expect(body.items).toEqual([
@@ -248,7 +248,7 @@ it('says who owned a tenant, with the places in the log', async () => {
   await gateway.as('alice', 'get', `${path}/x/log-proof`).expect(400);
 });
 
-it('asks for the right to a proof each time, and proves against the newest checkpoint', async () => {
+it('log-proof checks access each time, and uses the newest checkpoint', async () => {
   const { body: grant } = await gateway
     .as('alice', 'post', '/v1/tenants/acme/grants')
     .send({

@@ -8,7 +8,7 @@ describe('lists of updates', () => {
   const ids = (answer: { body: { items: { update_id: string }[] } }): string[] =>
     answer.body.items.map((item) => item.update_id);
 
-  it('hold a subject’s updates newest first, by state', async () => {
+  it('return a subject’s updates newest first, filtered by status', async () => {
     const subject = await Subject.create();
     const list = (query: string) => gateway.as('reader', 'get', `${subject.path('subject')}${query}`);
     expect((await list('').expect(200)).body).toEqual({
@@ -30,7 +30,7 @@ describe('lists of updates', () => {
     expect(ids(await list('?status=proposed').expect(200))).toEqual([b, ...made.slice(3)]);
   });
 
-  it('end a page at 8 MiB, with one update on it at least', async () => {
+  it('end a page at 8 MiB, with at least one update on it', async () => {
     const subject = await Subject.create();
     const made: string[] = [];
     for (let index = 0; index < 9; index++) made.unshift(await subject.proposed());
@@ -60,7 +60,7 @@ describe('lists of updates', () => {
     expect(await pagesOf()).toEqual([[first], [second], others]);
   });
 
-  it('are paged to the end while updates are made and move', async () => {
+  it('are paged to the end while updates are proposed and withdrawn', async () => {
     await gateway.as('o1', 'post', '/v1/tenants').send({ tenant_id: 'paging', name: 'Paging' }).expect(201);
     const sent = envelope();
     await gateway.as('o1', 'post', '/v1/tenants/paging/entity-states').send(sent).expect(201);
@@ -96,7 +96,7 @@ describe('lists of updates', () => {
     expect(whole.body).toMatchObject({ has_more: false, next_cursor: null, page: { limit: 200 } });
   });
 
-  it('refuse limits, states, fields and cursors that are not theirs', async () => {
+  it('refuse invalid limits, statuses and parameters, and foreign cursors', async () => {
     const subject = await Subject.create();
     await Promise.all(Array.from({ length: 3 }, () => subject.proposed()));
     const [mine, tenants] = [subject.path('subject'), subject.path('tenant')];
@@ -127,7 +127,7 @@ describe('lists of updates', () => {
     await gateway.as('reader', 'get', `${mine}?cursor=${cursor}&limit=2`).expect(200);
   });
 
-  it('tell nobody else of a subject', async () => {
+  it('reveal nothing about a subject to other tenants', async () => {
     const subject = await Subject.create();
     const id = await subject.proposed();
     for (const family of FAMILIES) {

@@ -21,7 +21,7 @@ describe('a patch', () => {
         [{ op: 'copy', from: '/attributes', path: `/${root}` }],
       ],
     ),
-  )('may not touch what the server sets: %j', async (operation) => {
+  )('is refused if it touches a member that the server sets: %j', async (operation) => {
     expect(await refused([operation])).toEqual(['/patch_ops/0']);
   });
 
@@ -44,7 +44,7 @@ describe('a patch', () => {
     [{ op: 'add', path: '/attributes/legal/legal_name/x', value: 1 }],
     [{ op: 'copy', from: '/attributes/constructor', path: '/attributes/x' }],
     [{ op: 'move', from: '/attributes/legal', path: '/attributes/legal/x' }],
-  ])('fails whole where it cannot be applied: %j', async (operation) => {
+  ])('is refused as a whole if an operation cannot be applied: %j', async (operation) => {
     expect(await refused([...RENAME, operation])).toEqual(['/patch_ops/1']);
   });
 
@@ -52,7 +52,7 @@ describe('a patch', () => {
     [{ op: 'add', path: '/attributes/~2', value: 1 }, '/patch_ops/0/path'],
     [{ op: 'add', path: 'attributes/x', value: 1 }, '/patch_ops/0/path'],
     [{ op: 'copy', from: 'attributes', path: '/attributes/x' }, '/patch_ops/0/from'],
-  ])('takes JSON Pointers only: %j', async (operation, path) => {
+  ])('is refused if a path is not a JSON Pointer: %j', async (operation, path) => {
     expect(await refused([operation])).toEqual([path]);
   });
 
@@ -62,7 +62,7 @@ describe('a patch', () => {
     [{ op: 'move', from: '/evidence', path: '/attributes/evidence' }, '/evidence'],
     [{ op: 'replace', path: '/evidence', value: [{}] }, '/evidence/0/evidence_id'],
     [{ op: 'replace', path: '/attributes/legal', value: {} }, '/attributes/legal/legal_name'],
-  ])('may not make an envelope that could not have been sent: %j', async (operation, path) => {
+  ])('is refused if the result is not a valid envelope: %j', async (operation, path) => {
     const subject = await Subject.create();
     const harmless = { op: 'add', path: '/attributes/x', value: 1 };
     const patch = path.startsWith('/evidence') ? [harmless, operation, harmless] : [harmless, operation];
@@ -76,7 +76,7 @@ describe('a patch', () => {
     [{ op: 'add', path: '/contact/email', value: 'x' }, '/attributes/contact/email'],
     [{ op: 'copy', from: '/legal/legal_name', path: '/attributes/x' }, '/attributes/legal/legal_name'],
     [{ op: 'test', path: '/legal/legal_name', value: 'x' }, '/attributes/legal/legal_name'],
-  ])('that forgets /attributes is told so: %j', async (operation, pointer) => {
+  ])('is refused with the right path if it omits /attributes: %j', async (operation, pointer) => {
     const subject = await Subject.create();
     const { error } = (await subject.propose('tenant', { patch_ops: [operation] }).expect(400)).body;
     expect(error.message).toContain(`Did you mean "${pointer}"?`);
@@ -86,7 +86,7 @@ describe('a patch', () => {
     expect(plain.body.error.message).not.toContain('Did you mean');
   });
 
-  it('is bounded in its number of operations, and in what it makes', async () => {
+  it('is limited in its number of operations and in the size of its result', async () => {
     const add = { op: 'add', path: '/attributes/x', value: 1 };
     expect(await refused(Array.from({ length: 1001 }, () => add))).toEqual(['/patch_ops']);
     const doublings = Array.from({ length: 40 }, (_, index) => ({
@@ -106,7 +106,7 @@ describe('a patch', () => {
     expect((await subject.latest()).snapshot_version).toBe(3);
   });
 
-  it('keeps strange keys as keys, and adds unknown roots', async () => {
+  it('handles keys such as __proto__ as data, and adds unknown root members', async () => {
     const subject = await Subject.create({ attributes: JSON.parse('{"__proto__":{"a":1},"":0}') });
     const path = subject.path('tenant');
     const body = JSON.stringify(subject.body('tenant', { patch_ops: 'OPS' })).replace(
@@ -133,7 +133,7 @@ describe('a patch', () => {
     expect((await subject.latest()).envelope['notes']).toEqual([1]);
   });
 
-  it('gives distinct snapshot ids back and forth', async () => {
+  it('creates a new snapshot id even if it restores an earlier value', async () => {
     const subject = await Subject.create();
     const ids = new Set([subject.snapshotId]);
     for (const version of [1, 2, 3, 4]) {

@@ -15,8 +15,8 @@ import {
 beforeAll(() => openUpdates());
 afterAll(() => closeUpdates());
 
-describe('applying', () => {
-  it('refuses a base that is stale by now', async () => {
+describe('applying an update', () => {
+  it('refuses a base that has become stale', async () => {
     const subject = await Subject.create();
     const [first, second] = [await subject.proposed(), await subject.proposed()];
     await subject.act('apply', first).expect(200);
@@ -25,7 +25,7 @@ describe('applying', () => {
     expect((await subject.get(second)).body.status).toBe('proposed');
   });
 
-  it('refuses a base without a hash where the chain is enforced', async () => {
+  it('refuses a base without a hash while chain_enforced is on', async () => {
     const subject = await Subject.create();
     const id = await subject.proposed();
     await database.query('ALTER TABLE snapshots DISABLE TRIGGER USER');
@@ -42,7 +42,7 @@ describe('applying', () => {
     expect(applied.body).toMatchObject({ snapshot_version: 2, prev_hash: null });
   });
 
-  it('happens once of twenty times, in both families at once', async () => {
+  it('succeeds once of twenty concurrent requests on both paths', async () => {
     const subject = await Subject.create();
     const id = await subject.proposed();
     const statuses = await Promise.all(
@@ -55,7 +55,7 @@ describe('applying', () => {
     expect((await subject.latest()).snapshot_version).toBe(2);
   });
 
-  it('lets one of twenty proposals on one base through', async () => {
+  it('succeeds for one of twenty concurrent proposals on the same base', async () => {
     const subject = await Subject.create();
     const ids = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -81,7 +81,7 @@ describe('applying', () => {
   });
 });
 
-describe('withdrawing', () => {
+describe('withdrawing an update', () => {
   it.each(FAMILIES)('ends a proposal, on the %s-level path', async (family) => {
     const subject = await Subject.create();
     const id = await subject.proposed(other(family));
@@ -98,7 +98,7 @@ describe('withdrawing', () => {
     expect((await subject.latest()).snapshot_version).toBe(1);
   });
 
-  it('is for the proposer while it is one, and for editors', async () => {
+  it('is allowed to editors, and to its author while still a proposer', async () => {
     const subject = await Subject.create();
     const [id, second] = [await subject.proposed('subject', {}, 'o2'), await subject.proposed('tenant', {}, 'o2')];
     await putMember('o2', 'tenant_reader');
@@ -113,14 +113,14 @@ describe('withdrawing', () => {
     for (const left of [others, second]) await subject.act('withdraw', left, 'editor').expect(200);
   });
 
-  it('of an update whose base is stale is possible still', async () => {
+  it('is possible after its base has become stale', async () => {
     const subject = await Subject.create();
     const id = await subject.proposed();
     await subject.act('apply', await subject.proposed()).expect(200);
     await subject.act('withdraw', id, 'proposer').expect(200);
   });
 
-  it('wins or loses against applying, never both', async () => {
+  it('excludes applying when they race', async () => {
     const winners = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const subject = await Subject.create();
@@ -147,7 +147,7 @@ describe('one update', () => {
     ['post', '/withdraw'],
   ] as const;
 
-  it.each(ACTIONS)('%s %s tells unknown from not allowed', async (method, action) => {
+  it.each(ACTIONS)('%s %s returns 404 for an unknown id, and 403 without access', async (method, action) => {
     const [subject, second] = [await Subject.create(), await Subject.create()];
     const id = await subject.proposed();
     const status = async (user: User, path: string): Promise<number> =>

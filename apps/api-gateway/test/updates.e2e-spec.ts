@@ -16,7 +16,7 @@ beforeAll(() => openUpdates());
 afterAll(() => closeUpdates());
 
 describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
-  it('answers every field, and can be read by each family', async () => {
+  it('returns every field, and can be read on both paths', async () => {
     const subject = await Subject.create();
     const made = await subject.propose(family, { request_id: `r-${randomUUID()}` }).expect(201);
     expect(made.body).toEqual({
@@ -42,7 +42,7 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
     }
   });
 
-  it('is applied through the other family, and once', async () => {
+  it('is applied once, on the other path', async () => {
     const subject = await Subject.create();
     const id = await subject.proposed(family);
     const through = other(family);
@@ -94,7 +94,7 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
       .expect(413);
   });
 
-  it('is refused to another tenant alike whether the subject exists', async () => {
+  it('is refused to another tenant alike, whether or not the subject exists', async () => {
     const subject = await Subject.create();
     const nowhere = `none-${randomUUID()}`;
     const messages = [];
@@ -110,7 +110,7 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
     expect(messages[0]).toBe(messages[1]);
   });
 
-  it('needs the latest snapshot as its base', async () => {
+  it('requires the latest snapshot as its base', async () => {
     const subject = await Subject.create();
     await subject.act('apply', await subject.proposed(family)).expect(200);
     const stale = await subject.propose(family).expect(409);
@@ -120,7 +120,7 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
     expect(future.status).toBe(family === 'tenant' ? 400 : 409);
   });
 
-  it('is stored once a request_id, however many send it at once', async () => {
+  it('is stored once per request_id, even for concurrent requests', async () => {
     const subject = await Subject.create();
     const change = { request_id: `once-${randomUUID()}` };
     const answers = await Promise.all(Array.from({ length: 50 }, () => subject.propose(family, change)));
@@ -143,14 +143,14 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
   });
 });
 
-describe('variant A', () => {
+describe('the tenant-level form of a proposal', () => {
   it.each<[{ initiator?: string | null } & Record<string, unknown>]>([
     [{ patch_ops: undefined, operations: RENAME }],
     [{ patch_ops: undefined, ops: RENAME }],
     [{ operations: RENAME, ops: RENAME }],
     [{ initiator: 'sync', initiated_by: 'sync' }],
     [{ initiator: null, request_id: null }],
-  ])('takes every name: %j', async (change) => {
+  ])('accepts every name of its members: %j', async (change) => {
     const subject = await Subject.create();
     const made = await subject.propose('tenant', change).expect(201);
     expect(made.body).toMatchObject({ patch_ops: RENAME, initiated_by: change.initiator ?? null, request_id: null });
@@ -172,13 +172,13 @@ describe('variant A', () => {
     [{ subject_type: undefined }, '/subject_type'],
     [{ subject_id: 'a\u0007' }, '/subject_id'],
     [{ initiated_by: '' }, '/initiated_by'],
-  ])('names what is wrong under the name that was sent: %j', async (change, path) => {
+  ])('is refused with the member name that was sent: %j', async (change, path) => {
     const subject = await Subject.create();
     const answer = await subject.propose('tenant', change).expect(400);
     expect(paths(answer)[0]).toBe(path);
   });
 
-  it('tells a base whose id and version disagree from one that is stale', async () => {
+  it('returns 409 for a stale base, and 400 if the base’s id and version disagree', async () => {
     const subject = await Subject.create();
     await subject.act('apply', await subject.proposed()).expect(200);
     await subject.propose('tenant', { base_snapshot_id: subject.snapshotId.toUpperCase() }).expect(409);
@@ -187,7 +187,7 @@ describe('variant A', () => {
     await subject.propose('tenant', { base_snapshot_id: UNKNOWN }).expect(400);
   });
 
-  it('applies all six operations', async () => {
+  it('supports all six operations', async () => {
     const subject = await Subject.create();
     const operations = [
       { op: 'test', path: '/attributes/legal/legal_name', value: 'Zürich Öl AG' },
@@ -210,14 +210,14 @@ describe('variant A', () => {
   });
 });
 
-describe('variant B', () => {
+describe('the subject-level form of a proposal', () => {
   it.each([
     [{ patch_ops: [{ op: 'move', from: '/attributes/contact', path: '/attributes/x' }] }, '/patch_ops/0/op'],
     [{ patch_ops: [...RENAME, { op: 'copy', from: '/attributes', path: '/attributes/x' }] }, '/patch_ops/1/op'],
     [{ patch_ops: [{ op: 'test', path: '/attributes', value: 1 }] }, '/patch_ops/0/op'],
     [{ subject_id: 'another' }, '/subject_id'],
     [{ operations: RENAME }, '/operations'],
-  ])('is narrower: %j', async (change, path) => {
+  ])('is refused with %j', async (change, path) => {
     const subject = await Subject.create();
     const answer = await subject.propose('subject', change).expect(400);
     expect(paths(answer)).toEqual([path]);

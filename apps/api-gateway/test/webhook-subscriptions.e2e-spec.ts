@@ -56,8 +56,8 @@ async function rowOf(uuid: string): Promise<Record<string, string | Date | null>
   return rows[0];
 }
 
-describe('PATCH', () => {
-  it('changes what is given and leaves the rest', async () => {
+describe('PATCH of a webhook subscription', () => {
+  it('changes the given fields and keeps the others', async () => {
     const { path } = await subscribe();
     const before = await get(path);
     const changed = await patch(path, { target_url: ' https://other.example.com/x ' }).expect(200);
@@ -76,7 +76,7 @@ describe('PATCH', () => {
     expect((await patch(`${PATH}/${path.slice(-36)}`, {}).expect(200)).body.webhook_subscription).toEqual(after);
   });
 
-  it('sorts paths, keeps them unless they are sent, and takes null for all', async () => {
+  it('sorts paths, keeps them if they are absent, and treats null as all paths', async () => {
     const [name, legal, lei] = ['/attributes/legal/legal_name', '/attributes/legal', '/attributes/identifiers/lei'];
     const { path } = await subscribe({ paths: [name, lei] });
     expect((await get(path)).paths).toEqual([lei, name]);
@@ -86,7 +86,7 @@ describe('PATCH', () => {
     expect((await patch(path, { paths: null }).expect(200)).body.webhook_subscription.paths).toBeNull();
   });
 
-  it('disables once, and enables with a clean slate', async () => {
+  it('disables once, and clears the failure state when it enables', async () => {
     const { path, uuid } = await subscribe();
     await superuser.query('UPDATE webhook_subscriptions SET failing_since = now() WHERE subscription_id = $1', [uuid]);
     const disabled = (await patch(path, { status: 'disabled' }).expect(200)).body.webhook_subscription;
@@ -144,14 +144,14 @@ describe('PATCH', () => {
     expect(await rowOf(subscription.uuid)).toEqual(before);
   });
 
-  it('refuses what is no JSON object', async () => {
+  it('refuses a body that is not a JSON object', async () => {
     const { path } = await subscribe();
     await patch(path, []).expect(400);
     await gateway.as('reader', 'patch', path).expect(415);
   });
 });
 
-describe('POST', () => {
+describe('POST of a webhook subscription', () => {
   it.each([
     [{ event_types: [...TYPES, 'refresh_request.fulfilled'] }, '/event_types'],
     [{ target_url: 'http://example.com/hook' }, '/target_url'],
@@ -166,7 +166,7 @@ describe('rotate-secret', () => {
   const open = (sealed: string | Date | null | undefined, uuid: string) =>
     SecretBox.fromKeyRing(KEY_RING).open(String(sealed), uuid);
 
-  it('gives another secret, without a body, and stops the old one', async () => {
+  it('returns a new secret without a body, and drops the previous one', async () => {
     const { path, uuid, secret } = await subscribe();
     const before = await get(path);
     const answer = await gateway.as('reader', 'post', `${path}/rotate-secret`).expect(200);
@@ -180,7 +180,7 @@ describe('rotate-secret', () => {
     expect(row).toMatchObject({ previous_secret_sealed: null, previous_secret_until: null });
   });
 
-  it('lets the old secret sign too while the grace lasts, and ends a grace with the next rotation', async () => {
+  it('keeps the previous secret for grace_seconds, or until the next rotation', async () => {
     const { path, uuid, secret } = await subscribe();
     const rotate = async (body: object) =>
       (await gateway.as('reader', 'post', `${path}/rotate-secret`).send(body).expect(200)).body.secret;
@@ -198,7 +198,7 @@ describe('rotate-secret', () => {
     expect(await rowOf(uuid)).toMatchObject({ previous_secret_sealed: null, previous_secret_until: null });
   });
 
-  it('takes null for an absence, as PATCH does', async () => {
+  it('treats null as an absent field, as PATCH does', async () => {
     const subscription = await subscribe();
     const before = await rowOf(subscription.uuid);
     const nothing = { target_url: null, event_types: null, subscribed_event_types: null, status: null };
@@ -217,12 +217,12 @@ describe('rotate-secret', () => {
     expect(answer.body.error.details[0].path).toBe(path);
   });
 
-  it('refuses a body of another type', async () => {
+  it('refuses a body of another content type', async () => {
     const { path } = await subscribe();
     await gateway.as('reader', 'post', `${path}/rotate-secret`).type('text/plain').send('{}').expect(415);
   });
 
-  it('raced, leaves the secret of one of the answers', async () => {
+  it('stores the secret of one of the responses when requests race', async () => {
     const { path, uuid } = await subscribe();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => gateway.as('reader', 'post', `${path}/rotate-secret`).expect(200)),
@@ -233,8 +233,8 @@ describe('rotate-secret', () => {
   });
 });
 
-describe('DELETE', () => {
-  it('ends the subscription: gone for every operation but the delivery log', async () => {
+describe('DELETE of a webhook subscription', () => {
+  it('makes every operation return 404, except the delivery log', async () => {
     const { path, id } = await subscribe();
     const answer = await gateway.as('reader', 'delete', path).expect(204);
     expect(answer.text).toBe('');
@@ -252,7 +252,7 @@ describe('DELETE', () => {
     await gateway.as('reader', 'get', `${path}/deliveries`).expect(200);
   });
 
-  it('raced, succeeds once', async () => {
+  it('succeeds once when requests race', async () => {
     const { path } = await subscribe();
     const statuses = await Promise.all(
       Array.from({ length: 10 }, async () => (await gateway.as('reader', 'delete', path)).status),
@@ -261,8 +261,8 @@ describe('DELETE', () => {
   });
 });
 
-describe('The list', () => {
-  it('is paged to its end while subscriptions come and go', async () => {
+describe('the list of webhook subscriptions', () => {
+  it('is paged to its end while subscriptions are added and deleted', async () => {
     await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'pages', name: 'Pages' }).expect(201);
     const add = async (): Promise<string> => {
       const body = { tenant_id: 'pages', target_url: 'https://hooks.example.com/', event_types: TYPES };
@@ -287,7 +287,7 @@ describe('The list', () => {
     expect(seen).toEqual(ids);
   });
 
-  it('refuses limits and cursors that are none of its own', async () => {
+  it('refuses invalid limits and foreign cursors', async () => {
     for (const limit of ['0', '-1', '1001', 'abc', '1.5', '']) {
       const answer = await gateway.as('reader', 'get', `${PATH}?tenant_id=acme&limit=${limit}`).expect(400);
       expect(answer.body.error.details[0].path).toBe('/query/limit');
@@ -310,8 +310,8 @@ describe('The list', () => {
   });
 });
 
-describe('An id', () => {
-  it('that does not exist is not found, and one that is malformed is named', async () => {
+describe('a subscription id', () => {
+  it('returns 404 if it is unknown, and 400 if it is malformed', async () => {
     for (const id of [`wsub_${randomUUID()}`, randomUUID()]) {
       await gateway.as('reader', 'get', `${PATH}/${id}`).expect(404);
       await patch(`${PATH}/${id}`, {}).expect(404);
@@ -325,7 +325,7 @@ describe('An id', () => {
   });
 });
 
-it('shows a secret once, and keeps none in clear', async () => {
+it('a secret is returned once, and never stored in plain text', async () => {
   const { path, secret } = await subscribe();
   const rotated = await gateway.as('reader', 'post', `${path}/rotate-secret`).send({ grace_seconds: 60 }).expect(200);
   const secrets = [secret, rotated.body.secret];
