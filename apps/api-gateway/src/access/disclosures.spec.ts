@@ -23,7 +23,7 @@ beforeEach(() => {
   disclosures = new Disclosures({ record }, () => nowMs);
 });
 
-it('records the first of a day, and the next one on the next day', async () => {
+it('Disclosures records the first disclosure of a day, and again on the next day', async () => {
   await disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
   await disclosures.record({ ...READER, requestId: 'r-2' }, TO_BETA, FIRST, 'snapshot');
   const first = {
@@ -52,14 +52,14 @@ it.each<[string, Parameters<Disclosures['record']>]>([
   ['another version', [READER, TO_BETA, { from: 2, to: 2 }, 'snapshot']],
   ['other paths', [READER, { ...TO_BETA, paths: ['/attributes/legal'] }, FIRST, 'snapshot']],
   ['more versions', [READER, TO_BETA, { from: 1, to: 2 }, 'snapshot']],
-  ['another way', [READER, TO_BETA, FIRST, 'headers']],
-])('%s is another disclosure', async (_, other) => {
+  ['another kind of read', [READER, TO_BETA, FIRST, 'headers']],
+])('Disclosures records %s as another disclosure', async (_, other) => {
   await disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
   await disclosures.record(...other);
   expect(stored).toHaveLength(2);
 });
 
-it('records the widest paths of all grants, in records that the log can take', async () => {
+it('Disclosures records the widest paths, split into records that fit into the log', async () => {
   const long = Array.from(
     { length: 250 },
     (_, index) => `/attributes/${String(index).padStart(3, '0')}${'x'.repeat(190)}`,
@@ -75,13 +75,13 @@ it('records the widest paths of all grants, in records that the log can take', a
   for (const { paths } of stored) expect(JSON.stringify(paths).length).toBeLessThanOrEqual(20_001);
 });
 
-it('records nothing of an owner, nor where nobody’s grant is needed', async () => {
+it('Disclosures records nothing for an owner or without a grant', async () => {
   await disclosures.record(READER, null, FIRST, 'snapshot');
   await disclosures.record({ ...READER, tenantId: null }, { ...TO_BETA, granteeTenantId: null }, FIRST, 'snapshot');
   expect(stored).toEqual([]);
 });
 
-it('refuses what cannot be recorded, and remembers nothing of it', async () => {
+it('Disclosures refuses a read that cannot be recorded, and records it the next time', async () => {
   failure = new Error('permission denied');
   const refused = disclosures.record(READER, TO_BETA, FIRST, 'snapshot');
   await expect(refused).rejects.toBeInstanceOf(DomainError);

@@ -7,7 +7,7 @@ function takeAll(places: HeldPlaces, founder: string): number {
   return count;
 }
 
-it('bounds a principal, whichever founders’ tenants it acts for', () => {
+it('HeldPlaces limits a principal across the tenants of all founders', () => {
   const places = new HeldPlaces(1_000, 2);
   expect([places.take('p', 'a'), places.take('p', 'b'), places.take('p', 'c')]).toEqual([
     expect.any(Function),
@@ -16,19 +16,19 @@ it('bounds a principal, whichever founders’ tenants it acts for', () => {
   ]);
 });
 
-it('gives a founder a quarter, however many principals it has, and others theirs', () => {
+it('HeldPlaces limits a founder to a quarter of the free places, for all its principals together', () => {
   const places = new HeldPlaces(1_000, 20);
   expect([takeAll(places, 'a'), takeAll(places, 'b')]).toEqual([250, 125]);
   expect(places.inUse).toBe(375);
 });
 
-it('leaves a place to each newcomer until more than a hundred founders hold all that they get', () => {
+it('HeldPlaces leaves places for a hundred founders that each take as many as they get', () => {
   const places = new HeldPlaces(1_000, 20);
   const counts = Array.from({ length: 100 }, (_, index) => takeAll(places, `f${index}`));
   expect(Math.min(...counts)).toBe(4);
 });
 
-it('takes a place back once', () => {
+it('HeldPlaces releases a place only once', () => {
   const places = new HeldPlaces(1, 1);
   const giveBack = places.take('p', 'p');
   expect(places.take('q', 'q')).toBeNull();

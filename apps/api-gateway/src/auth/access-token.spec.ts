@@ -26,11 +26,11 @@ beforeEach(() => jest.spyOn(Date, 'now').mockReturnValue(nowSeconds * 1000));
 afterEach(() => jest.restoreAllMocks());
 
 describe('readBearerToken', () => {
-  it.each(['Bearer', 'bearer', 'BEARER'])('takes the scheme %s', (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER'])('accepts the scheme %s', (scheme) => {
     expect(readBearerToken([`${scheme} a.b.c`], 100)).toBe('a.b.c');
   });
 
-  it('takes a token of the full size and not one byte more', () => {
+  it('accepts a token of the maximum size, and refuses one byte more', () => {
     expect(readBearerToken([`Bearer ${'a'.repeat(100)}`], 100)).toHaveLength(100);
     expect(() => readBearerToken([`Bearer ${'a'.repeat(101)}`], 100)).toThrow(/larger than 100 bytes/);
   });
@@ -39,19 +39,19 @@ describe('readBearerToken', () => {
     ['no header', undefined],
     ['two headers', ['Bearer a.b.c', 'Bearer a.b.c']],
     ['another scheme', ['Basic a.b.c']],
-    ['a scheme that only begins so', ['Bearers a.b.c']],
+    ['a scheme that only begins with Bearer', ['Bearers a.b.c']],
     ['no token', ['Bearer']],
     ['two spaces', ['Bearer  a.b.c']],
     ['a tab', ['Bearer\ta.b.c']],
     ['a leading space', [' Bearer a.b.c']],
-    ['something after the token', ['Bearer a.b.c d']],
+    ['text after the token', ['Bearer a.b.c d']],
   ])('refuses %s', (_name, authorization) => {
     expect(() => readBearerToken(authorization, 100)).toThrow(DomainError);
   });
 });
 
 describe('readAccessToken', () => {
-  it('names the principal and keeps what the signature check needs', () => {
+  it('returns the principal and what the signature check needs', () => {
     expect(readAccessToken(tokenWith({ nbf: 5 }, { kid: 'k1', typ: 'at+jwt' }), settings)).toEqual({
       algorithm: 'RS256',
       keyId: 'k1',
@@ -61,19 +61,19 @@ describe('readAccessToken', () => {
     });
   });
 
-  it.each(['human', 'service_account', 'ai_agent'])('takes the principal type %s from its claim', (type) => {
+  it.each(['human', 'service_account', 'ai_agent'])('reads the principal type %s from its claim', (type) => {
     expect(readAccessToken(tokenWith({ principal_type: type }), settings).principal.claimedType).toBe(type);
   });
 
-  it.each(['robot', '', 'Human', null, 1, ['human']])('takes nobody of type %p for a human', (type) => {
+  it.each(['robot', '', 'Human', null, 1, ['human']])('refuses the principal type %p', (type) => {
     expect(() => readAccessToken(tokenWith({ principal_type: type }), settings)).toThrow(/claim principal_type/);
   });
 
-  it.each(['a#b', '#', 'ünï', 'a b', 'x'.repeat(255)])('takes the subject %p as it is', (sub) => {
+  it.each(['a#b', '#', 'ünï', 'a b', 'x'.repeat(255)])('keeps the subject %p unchanged', (sub) => {
     expect(readAccessToken(tokenWith({ sub }), settings).principal.principalId).toBe(`oidc:acme#${sub}`);
   });
 
-  it('accepts an iat that the skew excuses, and no later one', () => {
+  it('accepts an iat within the clock skew, and refuses a later one', () => {
     expect(() => readAccessToken(tokenWith({ iat: nowSeconds + 60 }), settings)).not.toThrow();
     expect(() => readAccessToken(tokenWith({ iat: nowSeconds + 61 }), settings)).toThrow(/in the future/);
   });
@@ -86,7 +86,7 @@ describe('readAccessToken', () => {
     }
   });
 
-  it('never quotes the token', () => {
+  it('never quotes the token in an error', () => {
     const text = `${encode({ alg: 'RS256' })}.${Buffer.from('{"secret-claim":').toString('base64url')}.QQ`;
     expect(() => readAccessToken(text, settings)).toThrow(expect.objectContaining({ code: 'unauthorized' }));
     expect(() => readAccessToken(text, settings)).not.toThrow(/secret-claim/);
@@ -96,12 +96,12 @@ describe('readAccessToken', () => {
 describe('requireCurrent', () => {
   const check = (claims: object) => () => requireCurrent(readAccessToken(tokenWith(claims), settings), 60);
 
-  it('lets the skew excuse an exp just past, to the second', () => {
+  it('accepts an exp in the past within the clock skew, to the second', () => {
     expect(check({ exp: nowSeconds - 59 })).not.toThrow();
     expect(check({ exp: nowSeconds - 60 })).toThrow(/expired/);
   });
 
-  it('lets the skew excuse an nbf just ahead, to the second', () => {
+  it('accepts an nbf in the future within the clock skew, to the second', () => {
     expect(check({ nbf: nowSeconds + 60 })).not.toThrow();
     expect(check({ nbf: nowSeconds + 61 })).toThrow(/not valid yet/);
   });

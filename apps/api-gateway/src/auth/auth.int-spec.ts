@@ -227,16 +227,16 @@ async function expects(status: number, token: string): Promise<request.Response>
   return response;
 }
 
-describe('the guard', () => {
+describe('AuthGuard', () => {
   useFreshApp();
 
-  it('lets a good token in and names its principal', async () => {
+  it('accepts a valid token, and provides its principal', async () => {
     const response = await expects(200, jwt({ principal_type: 'ai_agent' }));
     expect(response.body).toEqual({ principalId: 'oidc:acme#u1', subject: 'u1', claimedType: 'ai_agent' });
     expect(response.headers['www-authenticate']).toBeUndefined();
   });
 
-  it('closes every route that is not marked, with a challenge', async () => {
+  it('refuses a request without a token on every route that is not public, with a challenge', async () => {
     for (const path of ['/who', '/closed']) {
       const response = await get(path);
       expect([response.status, response.body.code]).toEqual([401, 'unauthorized']);
@@ -244,13 +244,13 @@ describe('the guard', () => {
     }
   });
 
-  it('opens a marked route, whatever the header says', async () => {
+  it('allows a public route with any Authorization header', async () => {
     await get('/open').expect(200);
     await get('/open', 'rubbish').expect(200);
     expect(issuer.jwksRequests).toBe(0);
   });
 
-  it('knows everybody as the developer when authentication is disabled', async () => {
+  it('treats every caller as the developer if authentication is disabled', async () => {
     await app.close();
     await startApp({ mode: 'disabled' });
     const response = await get('/who').expect(200);
@@ -258,7 +258,7 @@ describe('the guard', () => {
   });
 });
 
-describe('tokens that are refused', () => {
+describe('AuthGuard with an invalid token', () => {
   useOneApp();
 
   const unsigned = (header: object): string => `${encode({ ...goodHeader, ...header })}.${encode(goodClaims())}`;
@@ -291,13 +291,13 @@ describe('tokens that are refused', () => {
     ['x5c', () => jwt({}, { x5c: [encode('certificate')] }, second.privateKey), /signature/],
     ['kid traversal', () => jwt({}, { kid: '../../../../dev/null' }, second.privateKey), /current key/],
     ['kid of an object prototype', () => jwt({}, { kid: '__proto__' }), /current key/],
-    ['kid that is no string', () => jwt({}, { kid: ['k1'] }), /key id/],
+    ['kid that is not a string', () => jwt({}, { kid: ['k1'] }), /key id/],
     ['kid empty', () => jwt({}, { kid: '' }), /current key/],
     ['crit', () => jwt({}, { crit: ['exp'], exp: 1 }), /crit/],
     ['crit empty', () => jwt({}, { crit: [] }), /crit/],
     ['enc', () => jwt({}, { enc: 'A256GCM' }), /encrypted/],
     ['typ of another kind', () => jwt({}, { typ: 'logout+jwt' }), /typ other/],
-    ['typ that is no string', () => jwt({}, { typ: 1 }), /typ other than/],
+    ['typ that is not a string', () => jwt({}, { typ: 1 }), /typ other than/],
     ['kid twice', () => signText(header.replace('{', '{"kid":"k1",'), JSON.stringify(goodClaims())), /distinct/],
     ['header that is a list', () => signText('["RS256"]', JSON.stringify(goodClaims())), /JSON object/],
     ['signed by a stranger', () => jwt({}, {}, second.privateKey), /signature/],
@@ -323,7 +323,7 @@ describe('tokens that are refused', () => {
     ['aud nested', () => jwt({ aud: [['iss-api']] }), /\(aud\)/],
     ['iss missing', () => without('iss'), /\(iss\)/],
     ['iss of another', () => jwt({ iss: 'http://127.0.0.1/acme' }), /\(iss\)/],
-    ['iss with a slash more', () => jwt({ iss: `${issuer.iss}/` }), /\(iss\)/],
+    ['iss with an additional slash', () => jwt({ iss: `${issuer.iss}/` }), /\(iss\)/],
     ['iss as a list', () => jwt({ iss: [issuer.iss] }), /\(iss\)/],
     ['sub missing', () => without('sub'), /sub/],
     ['sub empty', () => jwt({ sub: '' }), /sub/],
@@ -333,18 +333,18 @@ describe('tokens that are refused', () => {
     ['sub too long', () => jwt({ sub: 'x'.repeat(256) }), /sub/],
     ['sub with half a character', () => withText('sub', '"\\ud800"'), /JSON/],
     ['unknown principal type', () => jwt({ principal_type: 'root' }), /principal_type/],
-    ['claims that are no object', () => signText(header, '"claims"'), /JSON object/],
+    ['claims that are not an object', () => signText(header, '"claims"'), /JSON object/],
     ['a byte order mark', () => signText(header, `\ufeff${JSON.stringify(goodClaims())}`), /JSON/],
     ['padding', () => `${jwt()}=`, /base64url/],
     ['padding in the middle', () => jwt().replace('.', '=.'), /base64url/],
-    ['a space more', () => ` ${jwt()}`, /one space/],
+    ['an additional space', () => ` ${jwt()}`, /one space/],
     ['a space inside', () => jwt().replace('.', ' .'), /one space/],
-    ['a part more', () => `${jwt()}.QQ`, /three parts/],
-    ['a part less', () => unsigned({}), /three parts/],
+    ['an additional part', () => `${jwt()}.QQ`, /three parts/],
+    ['a missing part', () => unsigned({}), /three parts/],
     ['no parts', () => '..', /base64url/],
     ['more than 8 KiB', () => jwt({ padding: 'x'.repeat(6200) }), /larger/],
     ['JWE', jwe, /three parts/],
-  ])('%s', async (_name, make, reason) => {
+  ])('refuses %s', async (_name, make, reason) => {
     await expects(200, jwt({ jti: 'control' }));
     const token = await make();
     const response = await expects(401, token);
@@ -355,7 +355,7 @@ describe('tokens that are refused', () => {
     expect(issuer.jwksRequests).toBe(1);
   });
 
-  it('two Authorization headers, even with the same good token', async () => {
+  it('refuses two Authorization headers, even with the same valid token', async () => {
     const send = async (...values: string[]): Promise<number | undefined> => {
       const headers = ['host', '127.0.0.1', ...values.flatMap((value) => ['authorization', value])];
       const port = portOf(app.getHttpServer());
@@ -370,7 +370,7 @@ describe('tokens that are refused', () => {
   });
 });
 
-describe('tokens that are accepted', () => {
+describe('AuthGuard with a valid token', () => {
   useFreshApp();
 
   it.each<[string, () => string, string]>([
@@ -380,22 +380,25 @@ describe('tokens that are accepted', () => {
     ['typ with application/', () => jwt({}, { typ: 'application/at+jwt' }), 'oidc:acme#u1'],
     ['no typ, nbf, iat', () => jwt({ nbf: undefined, iat: undefined }, { typ: undefined }), 'oidc:acme#u1'],
     ['no kid, one key', () => jwt({}, { kid: undefined }), 'oidc:acme#u1'],
-    ['a stranger’s jwk, but our signature', () => jwt({}, { jwk: jwk(second.publicKey, {}) }), 'oidc:acme#u1'],
+    ['a foreign jwk, but a valid signature', () => jwt({}, { jwk: jwk(second.publicKey, {}) }), 'oidc:acme#u1'],
     ['just expired, within the skew', () => jwt({ exp: nowSeconds() - 30 }), 'oidc:acme#u1'],
-  ])('%s', async (_name, make, principalId) => {
+  ])('accepts %s', async (_name, make, principalId) => {
     expect((await expects(200, make())).body.principalId).toBe(principalId);
   });
 
-  it.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'])('%s', async (alg) => {
-    const namedCurve = { ES384: 'P-384', ES512: 'P-521' }[alg] ?? 'P-256';
-    const pair = alg.startsWith('ES') ? generateKeyPairSync('ec', { namedCurve }) : second;
-    issuer.keys = [firstJwk, jwk(pair.publicKey, { kid: alg })];
-    const signed = new SignJWT({ ...goodClaims() }).setProtectedHeader({ alg, kid: alg }).sign(pair.privateKey);
-    await expects(200, await signed);
-  });
+  it.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'])(
+    'accepts a signature by %s',
+    async (alg) => {
+      const namedCurve = { ES384: 'P-384', ES512: 'P-521' }[alg] ?? 'P-256';
+      const pair = alg.startsWith('ES') ? generateKeyPairSync('ec', { namedCurve }) : second;
+      issuer.keys = [firstJwk, jwk(pair.publicKey, { kid: alg })];
+      const signed = new SignJWT({ ...goodClaims() }).setProtectedHeader({ alg, kid: alg }).sign(pair.privateKey);
+      await expects(200, await signed);
+    },
+  );
 });
 
-describe('a token whose signature was verified before', () => {
+describe('a token with a previously verified signature', () => {
   useFreshApp();
 
   it('is still refused once it has expired', async () => {
@@ -406,14 +409,14 @@ describe('a token whose signature was verified before', () => {
     expect((await expects(401, token)).body.message).toMatch(/expired/);
   });
 
-  it('vouches for no other signature', async () => {
+  it('does not make another signature valid', async () => {
     const token = jwt();
     await expects(200, token);
     const [header, claims] = token.split('.');
     await expects(401, `${header}.${claims}.${jwt({ sub: 'u2' }).split('.')[2]}`);
   });
 
-  it('is refused once its key is gone', async () => {
+  it('is refused once its key has been removed', async () => {
     const token = jwt({ exp: nowSeconds() + 7200 });
     await expects(200, token);
     issuer.keys = [jwk(second.publicKey, { kid: 'k2' })];
@@ -422,10 +425,10 @@ describe('a token whose signature was verified before', () => {
   });
 });
 
-describe('what a token says of its principal', () => {
+describe('the claimed principal type', () => {
   useFreshApp();
 
-  it('is remembered when its signature is verified, and not again', async () => {
+  it('is stored once when the signature is verified', async () => {
     const [machine, human] = [jwt({ principal_type: 'service_account' }), jwt({ sub: 'u2' })];
     for (const token of [machine, machine, human, human]) await expects(200, token);
     await expects(401, `${machine.slice(0, -8)}AAAAAAAA`);
@@ -435,13 +438,13 @@ describe('what a token says of its principal', () => {
     ]);
   });
 
-  it('fails no request when it cannot be remembered', async () => {
+  it('does not fail the request if it cannot be stored', async () => {
     isStoreBroken = true;
     await expects(200, jwt({ principal_type: 'ai_agent' }));
   });
 });
 
-describe('keys of the set', () => {
+describe('AuthGuard with several keys', () => {
   useFreshApp();
 
   const bySecond = (kid: string | undefined = 'k2'): string => jwt({}, { kid }, second.privateKey);
@@ -457,13 +460,13 @@ describe('keys of the set', () => {
     ['small RSA', () => jwt({}, k2, small.privateKey), () => [jwk(small.publicKey, k2)]],
     ['symmetric', () => jwt({}, k2), () => [{ kty: 'oct', k: encode(String(firstPem)), alg: 'RS256', ...k2 }]],
     ['no kid in the token, two keys', () => jwt({}, { kid: undefined }), () => [secondJwk()]],
-  ])('%s: refused', async (_name, make, keys) => {
+  ])('refuses the token: %s', async (_name, make, keys) => {
     issuer.keys = [firstJwk, ...keys()];
     expect((await expects(401, make())).body.message).toMatch(/current key/);
     await expects(200, jwt());
   });
 
-  it('neither use nor alg, and a kid that another kind of key has too: accepted', async () => {
+  it('accepts the token: neither use nor alg, and a kid shared with another kind of key', async () => {
     issuer.keys = [firstJwk, secondJwk(), jwk(ecPair.publicKey, k2)];
     await expects(200, bySecond());
   });
@@ -474,7 +477,7 @@ describe('the issuer', () => {
 
   const bySecond = (claims: object = {}): string => jwt(claims, { kid: 'k2' }, second.privateKey);
 
-  it('rotates its key: the new one is found, the old one ends', async () => {
+  it('rotates its key: the new one is accepted, the previous one refused', async () => {
     const oldToken = jwt();
     await expects(200, oldToken);
     issuer.keys = [jwk(second.publicKey, { kid: 'k2' })];
@@ -483,7 +486,7 @@ describe('the issuer', () => {
     await expects(401, oldToken);
   });
 
-  it('is asked once, however many tokens with unknown key ids arrive', async () => {
+  it('gets one request for keys, even for many tokens with unknown key ids', async () => {
     await expects(200, jwt());
     const flood = async (): Promise<void> => {
       const tokens = Array.from({ length: 60 }, (_, index) => jwt({}, { kid: `unknown-${index}` }));
@@ -499,12 +502,12 @@ describe('the issuer', () => {
     await expects(200, jwt());
   });
 
-  it('is not asked for tokens of others', async () => {
+  it('gets no request for a token of another issuer', async () => {
     await expects(401, jwt({ iss: 'https://elsewhere.example' }, { kid: 'k9' }));
     expect(issuer.jwksRequests).toBe(0);
   });
 
-  it('is down from the start: 503 to tokens, 401 without one, and well again soon after', async () => {
+  it('is down from the start: returns 503 with a token, 401 without, and then recovers', async () => {
     issuer.goDown();
     const response = await expects(503, jwt());
     expect(response.body.code).toBe('unavailable');
@@ -516,7 +519,7 @@ describe('the issuer', () => {
     await expects(200, jwt());
   });
 
-  it('goes down later: its keys hold for an hour', async () => {
+  it('goes down later: its keys remain valid for an hour', async () => {
     const token = jwt({ exp: nowSeconds() + 7200 });
     await expects(200, token);
     issuer.goDown();

@@ -76,7 +76,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-it('asks the issuer when first needed, and once for all who wait', async () => {
+it('KeySet requests the keys when first needed, and once for concurrent callers', async () => {
   const keySet = open(settings);
   expect(asked).toEqual([]);
   const answers = await Promise.all([keySet.current(), keySet.current(), keySet.current()]);
@@ -87,7 +87,7 @@ it('asks the issuer when first needed, and once for all who wait', async () => {
   expect(asked).toEqual([discoveryPath, jwksPath]);
 });
 
-it('asks no discovery document when it is told where the keys are', async () => {
+it('KeySet requests no discovery document if jwksUri is set', async () => {
   const keySet = open({ ...settings, jwksUri: new URL('/elsewhere', settings.issuer).href });
   await keySet.current();
   expect(asked).toEqual(['/elsewhere']);
@@ -96,25 +96,25 @@ it('asks no discovery document when it is told where the keys are', async () => 
 it.each<[string, object]>([
   ['for encryption', { use: 'enc' }],
   ['without the operation verify', { key_ops: ['sign', 'encrypt'] }],
-  ['with key_ops that is no list', { key_ops: 'verify' }],
+  ['with key_ops that is not a list', { key_ops: 'verify' }],
   ['with an algorithm for encryption', { alg: 'RSA-OAEP' }],
   ['with an algorithm of another kind of key', { alg: 'ES256' }],
   ['with a symmetric algorithm', { alg: 'HS256' }],
-  ['with an algorithm that is no string', { alg: ['RS256'] }],
-  ['with a key id that is no string', { kid: ['k2'] }],
+  ['with an algorithm that is not a string', { alg: ['RS256'] }],
+  ['with a key id that is not a string', { kid: ['k2'] }],
   ['with an empty key id', { kid: '' }],
   ['that is private', { ...privateKey.export({ format: 'jwk' }) }],
   ['that is broken', { n: '!' }],
   ['of an unknown kind', { kty: 'XYZ' }],
   ['that is symmetric', { kty: 'oct', k: 'c2VjcmV0' }],
-])('ignores a key %s, and only that one', async (_name, members) => {
+])('KeySet ignores a key %s, and only that one', async (_name, members) => {
   routes[jwksPath] = answer({ keys: [{ ...key, kid: 'k2', ...members }, key, null, 'key'] });
   expect((await open(settings).current()).map(({ keyId }) => keyId)).toEqual(['k1']);
   routes[jwksPath] = answer({ keys: [{ ...key, kid: 'k2', key_ops: ['verify'], alg: 'PS256' }, key] });
   expect((await open(settings).current()).map(({ keyId }) => keyId)).toEqual(['k2', 'k1']);
 });
 
-it('gives the same object as long as the keys are the same, and another when they are not', async () => {
+it('KeySet returns the same object while the keys are the same, and another one otherwise', async () => {
   const keySet = open(settings);
   const before = await keySet.current();
   offsetMs += 11 * 60_000;
@@ -127,7 +127,7 @@ it('gives the same object as long as the keys are the same, and another when the
   expect(after.map(({ keyId }) => keyId)).toEqual(['k2']);
 });
 
-it('refreshes in good time without making anybody wait', async () => {
+it('KeySet refreshes the keys early, without delaying callers', async () => {
   const keySet = open(settings);
   const before = await keySet.current();
   let release: (() => void) | undefined;
@@ -146,11 +146,11 @@ it.each<[string, string, RequestListener]>([
   ['HTML', jwksPath, answer(html, { type: 'text/html' })],
   ['HTML that claims to be JSON', jwksPath, answer(html)],
   ['keys that claim to be text', jwksPath, answer({ keys: [key] }, { type: 'text/plain' })],
-  ['something huge', jwksPath, answer({ keys: [key], x: 'x'.repeat(300_000) })],
+  ['a response that is too large', jwksPath, answer({ keys: [key], x: 'x'.repeat(300_000) })],
   ['a redirect', jwksPath, (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end()],
   ['a duplicate member', jwksPath, answer(`{"keys":[],"keys":[${JSON.stringify(key)}]}`)],
   ['no keys', jwksPath, answer({ keys: [] })],
-  ['keys that are no list', jwksPath, answer({ keys: { length: 1, 0: key } })],
+  ['keys that are not a list', jwksPath, answer({ keys: { length: 1, 0: key } })],
   ['keys for other purposes only', jwksPath, answer({ keys: [{ ...key, use: 'enc' }] })],
   ['a closed connection', jwksPath, (request) => void request.socket.destroy()],
   [
@@ -158,10 +158,10 @@ it.each<[string, string, RequestListener]>([
     discoveryPath,
     (request, response) => discovery({ issuer: `${settings.issuer}/` })(request, response),
   ],
-  ['no place for the keys', discoveryPath, discovery({ jwks_uri: undefined })],
-  ['keys in a file', discoveryPath, discovery({ jwks_uri: 'file:///etc/passwd' })],
+  ['no jwks_uri', discoveryPath, discovery({ jwks_uri: undefined })],
+  ['a jwks_uri of a file', discoveryPath, discovery({ jwks_uri: 'file:///etc/passwd' })],
   ['no discovery document', discoveryPath, answer({}, { status: 404 })],
-])('is unavailable, and well again soon, when the issuer answers with %s', async (_name, path, listener) => {
+])('KeySet is unavailable, and retries after two seconds, if the issuer returns %s', async (_name, path, listener) => {
   routes[path] = listener;
   const keySet = open(settings);
   await expect(keySet.current()).rejects.toMatchObject({ code: 'unavailable' });
@@ -175,7 +175,7 @@ it.each<[string, string, RequestListener]>([
   expect(await keySet.current()).toHaveLength(1);
 });
 
-it.each(['headers', 'body'])('gives up on an issuer whose %s do not come', async (part) => {
+it.each(['headers', 'body'])('KeySet times out if the %s of the issuer’s response does not arrive', async (part) => {
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   const asksFor = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(50));
   routes[jwksPath] = (_request, response) => {
@@ -185,10 +185,10 @@ it.each(['headers', 'body'])('gives up on an issuer whose %s do not come', async
   expect(asksFor).toHaveBeenCalledWith(5_000);
 });
 
-describe('an issuer that is away', () => {
+describe('KeySet with an unavailable issuer', () => {
   const isAway = answer({}, { status: 503 });
 
-  it('leaves fresh keys ok, however many unknown key ids ask for others', async () => {
+  it('is ok while its keys are fresh, even after a failed refresh', async () => {
     const keySet = open(settings);
     const before = await keySet.current();
     routes[jwksPath] = isAway;
@@ -202,7 +202,7 @@ describe('an issuer that is away', () => {
   it.each([
     ['has no key', { keys: [] }],
     ['has only keys for encryption', { keys: [{ ...key, use: 'enc' }] }],
-  ])('says that the issuer gives no keys where its set %s', async (_, set) => {
+  ])('is failed and explains it if the key set %s', async (_, set) => {
     const keySet = open(settings);
     routes[jwksPath] = answer(set);
     expect(await keySet.check()).toEqual({
@@ -224,7 +224,7 @@ describe('an issuer that is away', () => {
     keySet.onModuleDestroy();
   });
 
-  it('is not waited for by requests that its previous keys verify', async () => {
+  it('does not delay requests that the previous keys can verify', async () => {
     const keySet = open(settings);
     const before = await keySet.current();
     routes[jwksPath] = isAway;
@@ -244,7 +244,7 @@ describe('an issuer that is away', () => {
     keySet.onModuleDestroy();
   });
 
-  it('is asked again by a timer within 20 seconds, without a request', async () => {
+  it('retries by a timer within 20 seconds, without a request', async () => {
     const retries: { work: () => void; ms: number }[] = [];
     const realSetTimeout = setTimeout;
     jest.spyOn(global, 'setTimeout').mockImplementation((work, ms, ...rest) => {

@@ -13,7 +13,7 @@ function handOver(
 }
 
 describe('EventHandOver', () => {
-  it('hands over what was announced in one turn together, and what comes meanwhile after it', async () => {
+  it('hands over the events of one turn together, and later ones after them', async () => {
     const flushes: string[][] = [];
     const { handOver: events } = handOver(async (eventIds) => {
       flushes.push([...eventIds]);
@@ -26,7 +26,7 @@ describe('EventHandOver', () => {
     expect(flushes).toEqual([['a', 'b', 'c'], ['d']]);
   });
 
-  it('never has two flushes under way', async () => {
+  it('never runs two flushes concurrently', async () => {
     let running = 0;
     let most = 0;
     const { handOver: events } = handOver(async () => {
@@ -60,7 +60,7 @@ describe('EventHandOver', () => {
     expect(taken).toEqual(['kept']);
   });
 
-  it('holds a bounded number of events', async () => {
+  it('holds at most 10,000 events', async () => {
     const taken: string[] = [];
     const { handOver: events } = handOver(async (eventIds) => void taken.push(...eventIds));
     events.announce(Array.from({ length: 9_999 }, (_, index) => `${index}`));
@@ -71,7 +71,7 @@ describe('EventHandOver', () => {
     expect(taken.at(-1)).toBe('fits');
   });
 
-  it('wakes deliveries without making its caller wait, and is not closed before they are handed over', async () => {
+  it('wakes deliveries in the background, and closes only after they are handed over', async () => {
     const taken: unknown[] = [];
     const delivery = { deliveryId: 'd', subscriptionId: 's', tenantId: 't', founderId: 'f', targetHost: 'h' };
     const { handOver: events } = handOver(

@@ -4,7 +4,7 @@ import { LogTreeService } from './log-tree.service';
 
 const TILE = { level: 0, index: 0, width: 2 };
 
-it('keeps what was published of a tile, and asks anew where the log has another name', async () => {
+it('LogTreeService keeps a published tile, and reads it again if the log’s origin changes', async () => {
   let checkpoint: LogCheckpoint = { origin: 'log.example/one', size: 2, note: '', signedAt: new Date() };
   let hash = 1;
   const asked: number[] = [];

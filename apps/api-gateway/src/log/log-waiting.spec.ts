@@ -18,7 +18,7 @@ function open() {
   return { registry, log, waiting, of, waits };
 }
 
-it('lets so many wait and no more, counts them, and lets all go when the log has grown', async () => {
+it('LogWaiting limits and counts the waiting requests, and answers all when the log has grown', async () => {
   const { registry, log, waiting, of, waits } = open();
   const quarter = MAX_WAITING / 4;
   const first = Array.from({ length: quarter }, (_, index) => of(`p-${index}`, 'acme'));
@@ -38,7 +38,7 @@ it('lets so many wait and no more, counts them, and lets all go when the log has
   await expect(asked).rejects.toMatchObject({ code: 'not_logged_yet' });
 });
 
-it('bounds a principal, whatever tenants it acts for', async () => {
+it('LogWaiting limits a principal across all tenants', async () => {
   const { log, of, waits } = open();
   const waiting = Array.from({ length: MAX_WAITING_PER_PRINCIPAL }, (_, index) => of('p', `tenant-${index}`));
   await waits(MAX_WAITING_PER_PRINCIPAL);

@@ -158,7 +158,7 @@ const ORDERS: { readonly [Name in TaskName]: fc.Arbitrary<Order<Name>['input']> 
 const written = (outcome: TaskOutcome): string =>
   JSON.stringify(outcome, (_key, member: unknown) => (member === undefined ? 'undefined' : member));
 
-it.each(Object.keys(ORDERS) as TaskName[])('%s gives the same in a thread, byte for byte', async (task) => {
+it.each(Object.keys(ORDERS) as TaskName[])('%s returns the same in a thread, byte for byte', async (task) => {
   const kinds = new Set<string>();
   await fc.assert(
     fc.asyncProperty(ORDERS[task], async (input) => {
@@ -174,7 +174,7 @@ it.each(Object.keys(ORDERS) as TaskName[])('%s gives the same in a thread, byte 
   expect(kinds).toContain('done');
 });
 
-it('a fault of ours comes back as one', async () => {
+it('an internal error in a thread is returned as failed', async () => {
   const order: Order = { task: 'summarize', input: Object({}) };
   expect(perform(order).kind).toBe('failed');
   const { kind, ...rest } = await pool.run({ principalId: 'a' }, order);
@@ -197,10 +197,10 @@ describe('the outline of a body', () => {
     ['a good body', good],
     ['unknown members', { ...many, ...good }],
     ['objects and arrays where texts should be', { requesting_tenant_id: [[1]], reason_code: { a: 1 }, message: [] }],
-    ['a list that is none', { ...good, requested_paths: { a: [1] } }],
+    ['a list that is not an array', { ...good, requested_paths: { a: [1] } }],
     ['null', null],
     ['a list', [good]],
-    ['a text', 'x'],
+    ['a string', 'x'],
     // Callers use the length of the list, and which elements are strings.
     [
       'strange elements',
@@ -208,7 +208,7 @@ describe('the outline of a body', () => {
       { ...good, requested_paths: [[], {}, 1, null] },
     ],
     ['a list that is too long', list(20_000), list(16_384)],
-  ])('is the same to its shape: %s', (_what, sent, same = sent) => {
+  ])('is validated like the body itself: %s', (_what, sent, same = sent) => {
     const fields = CreateRefreshRequestBody.names;
     expect(outcomeOf(outlineOf(structuredClone(sent), fields))).toBe(outcomeOf(structuredClone(same)));
   });

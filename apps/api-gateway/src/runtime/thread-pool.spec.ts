@@ -46,7 +46,7 @@ const refusalOf = (running: Promise<unknown>): Promise<{ code?: string; message:
 afterEach(() => pool.close());
 
 describe('ThreadPool', () => {
-  it('starts no thread before there is something to do, and gives what a task gives', async () => {
+  it('runs a task in a thread only on demand, and returns its result', async () => {
     open();
     expect([pool.running, pool.waiting]).toEqual([0, 0]);
     const running = run('a');
@@ -59,7 +59,7 @@ describe('ThreadPool', () => {
     expect(ran).toEqual([['a', 'summarize', expect.any(Number)]]);
   });
 
-  it('lets principals take turns', async () => {
+  it('serves principals in turns', async () => {
     open();
     const done: string[] = [];
     const asked = ['a', 'a', 'a', 'b'].map((name, at) => run(name).then(() => done.push(name + at)));
@@ -67,7 +67,7 @@ describe('ThreadPool', () => {
     expect(done).toEqual(['a0', 'a1', 'b3', 'a2']);
   });
 
-  it('keeps half of the threads from a principal while another one waits, and else none', async () => {
+  it('limits a principal to half of the threads while another one waits', async () => {
     open({ threads: 2 });
     const started: string[] = [];
     // The pool reads `isGone` when it takes an order.
@@ -85,7 +85,7 @@ describe('ThreadPool', () => {
     expect(started).toEqual(['a0', 'a1', 'b', 'a2']);
   });
 
-  it('refuses what finds no place: more than half of them for one, and more than there are for all', async () => {
+  it('refuses more than half of the queue for one principal, and more than the queue for all', async () => {
     open({ queue: 4 });
     const first = [run('a'), run('a'), run('a')];
     const tooMany = refusalOf(run('a'));
@@ -97,7 +97,7 @@ describe('ThreadPool', () => {
     expect(refused).toEqual(['full', 'full']);
   });
 
-  it('gives up what takes too long, charges for it, and goes on with another thread', async () => {
+  it('stops a task at the deadline, charges for it, and continues with a new thread', async () => {
     // Starting a thread takes longer than that.
     open({ deadlineMs: 1 });
     for (let time = 0; time < 2; time++) {
@@ -114,7 +114,7 @@ describe('ThreadPool', () => {
     expect(refused).toEqual(['late', 'late']);
   });
 
-  it('gives up what waits too long', async () => {
+  it('refuses a task that waits past the deadline', async () => {
     open({ deadlineMs: 1 });
     const running = refusalOf(run('a', LARGE));
     await expect(refusalOf(run('b'))).resolves.toMatchObject({ code: 'unavailable' });
@@ -122,7 +122,7 @@ describe('ThreadPool', () => {
     expect(pool.waiting).toBe(0);
   });
 
-  it('gives up what takes too much memory, and goes on', async () => {
+  it('stops a task that uses too much memory, and continues', async () => {
     open({ resourceLimits: { maxOldGenerationSizeMb: 16 } });
     await expect(refusalOf(run('a', DEEP))).resolves.toMatchObject({
       code: 'unavailable',
@@ -131,7 +131,7 @@ describe('ThreadPool', () => {
     await expect(run('a')).resolves.toMatchObject({ kind: 'done' });
   });
 
-  it('does not begin what nobody waits for any more', async () => {
+  it('does not start a task whose caller has disconnected', async () => {
     open();
     const first = run('a');
     const second = refusalOf(run({ principalId: 'b', isGone: true }));
@@ -141,7 +141,7 @@ describe('ThreadPool', () => {
     expect(ran.map(([principalId]) => principalId)).toEqual(['a', 'c']);
   });
 
-  it('rejects what runs and what waits when it is closed, and takes nothing more', async () => {
+  it('rejects running, waiting and new tasks when it is closed', async () => {
     open();
     const all = [refusalOf(run('a', LARGE)), refusalOf(run('b'))];
     await pool.close();

@@ -24,14 +24,14 @@ beforeEach(() => {
 });
 afterEach(() => work.onApplicationShutdown());
 
-it('what is small is done at once, and costs its caller nothing', () => {
+it('Work runs a small task immediately, and does not charge for it', () => {
   const summary = work.run(asker, 'summarize', { text: textOf(IMMEDIATE_SIZE) });
   expect(summary).not.toBeInstanceOf(Promise);
   expect(summary).toMatchObject({ evidenceCount: 0 });
   expect(charged).toEqual([]);
 });
 
-it('what is larger is done in a thread, and costs a request for each millisecond begun beyond the first', async () => {
+it('Work runs a large task in a thread, and charges each millisecond after the first', async () => {
   const text = textOf(1024 * 1024);
   const summary = work.run(asker, 'summarize', { text });
   expect(summary).toBeInstanceOf(Promise);
@@ -45,7 +45,7 @@ it('what is larger is done in a thread, and costs a request for each millisecond
   expect(Math.ceil(Math.round(Number(sum?.[1]) * 1e6) / 1000) - 1).toBe(requests);
 });
 
-it('throws the same from a thread', async () => {
+it('Work rejects with the DomainError that a task throws in a thread', async () => {
   const bytes = new TextEncoder().encode(`${' '.repeat(IMMEDIATE_SIZE)}[1,]`);
   const run = async (): Promise<unknown> => work.run(asker, 'read_envelope', { bytes, maxDepth: 64 });
   await expect(run()).rejects.toMatchObject({
@@ -55,7 +55,7 @@ it('throws the same from a thread', async () => {
   });
 });
 
-it('shows what runs, what waits, and what was refused', async () => {
+it('Work has metrics for running, waiting and refused tasks', async () => {
   const texts = Array.from({ length: settings.work.queue }, () => ({ text: textOf(2 * IMMEDIATE_SIZE) }));
   const all = texts.map(async (input) => work.run(asker, 'summarize', input));
   const settled = Promise.allSettled(all);

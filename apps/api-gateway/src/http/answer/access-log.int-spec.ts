@@ -57,8 +57,8 @@ beforeEach(() => {
 
 const get = (path: string) => request(app.getHttpServer()).get(path);
 
-describe('the lines of a request', () => {
-  it('carry its request id and the trace that its caller began, under our own span', async () => {
+describe('the log lines of a request', () => {
+  it('have its request id and its caller’s trace, under a new span', async () => {
     const answer = await get('/echo/x?secret=s')
       .set('traceparent', `00-${TRACE_ID}-00f067aa0ba902b7-01`)
       .set('X-Request-Id', 'mine')
@@ -80,7 +80,7 @@ describe('the lines of a request', () => {
     expect(JSON.stringify(line)).not.toContain('secret');
   });
 
-  it('are tied together when it fails, by a trace of our own', async () => {
+  it('share a new trace when it fails without a valid traceparent', async () => {
     const answer = await get('/echo/failure').set('traceparent', 'nonsense').expect(500);
     const [failure, line] = lines;
     expect(failure).toMatchObject({ msg: 'request failed', request_id: answer.body.error.request_id });

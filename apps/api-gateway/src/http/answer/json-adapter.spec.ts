@@ -15,7 +15,7 @@ it.each([
   ['*', true],
   ['"a.header"', false],
   ['a.full', false],
-])('If-None-Match %s: %s', (header, expected) => {
+])('isMatch for If-None-Match %s returns %s', (header, expected) => {
   expect(isMatch(header, '"a.full"')).toBe(expected);
 });
 
@@ -77,7 +77,7 @@ describe('a stream', () => {
     [0, '{"items":[],"n":1}'],
     [1, '{"items":["a"],"n":1}'],
     [3, '{"items":["a","a","a"],"n":1}'],
-  ])('of %i items is a JSON document, sent whole when it is short', async (count, text) => {
+  ])('with %i items is sent whole as a JSON document', async (count, text) => {
     const items = Array.from({ length: count }, () => '"a"');
     answer = jsonStream('{"items":', [items.slice(0, 1), items.slice(1)], ',"n":1}');
     const response = await fetch(url);
@@ -87,7 +87,7 @@ describe('a stream', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
   });
 
-  it.each([1, 2, 3, 50])('of %i chunks arrives complete', async (count) => {
+  it.each([1, 2, 3, 50])('with %i chunks arrives completely', async (count) => {
     answer = ndjson(chunks(count));
     const response = await fetch(url);
     expect((await response.text()).length).toBe(count * CHUNK.length);
@@ -95,7 +95,7 @@ describe('a stream', () => {
     expect(response.headers.has('content-length')).toBe(count <= 2);
   });
 
-  it('gives everybody else a turn between any two pieces, however fast its reader is', async () => {
+  it('yields to the event loop between any two pieces, even for a fast reader', async () => {
     let turns = 0;
     let isSent = false;
     const turn = (): void => {
@@ -116,7 +116,7 @@ describe('a stream', () => {
     expect(new Set(turnsAt).size).toBe(100);
   });
 
-  it('has no body for HEAD, and is not read', async () => {
+  it('has no body for HEAD, and its source is not read', async () => {
     taken = 0;
     answer = ndjson(chunks(3));
     const response = await fetch(url, { method: 'HEAD' });
@@ -125,13 +125,13 @@ describe('a stream', () => {
     expect(taken).toBe(0);
   });
 
-  it('that fails at first can still be answered as an error', async () => {
+  it('returns an error if it fails at first', async () => {
     answer = ndjson(chunks(50, 1));
     expect((await fetch(url)).status).toBe(500);
     expect(outcome).toEqual({ error: new Error('the source failed') });
   });
 
-  it('that fails later is cut off', async () => {
+  it('is cut off if it fails later', async () => {
     answer = ndjson(chunks(50, 40));
     const response = await fetch(url);
     expect(response.status).toBe(200);
@@ -139,7 +139,7 @@ describe('a stream', () => {
     expect(outcome).toEqual({ error: new Error('the source failed') });
   });
 
-  it('waits for its reader, and ends when the reader goes', async () => {
+  it('waits for its reader, and ends when the reader disconnects', async () => {
     const count = 5_000;
     answer = ndjson(chunks(count));
     const response = await head();

@@ -37,7 +37,7 @@ function begun(count: number): ReturnType<typeof answer>[] {
   });
 }
 
-it('ends the one that has waited for its peer longest when there is no room for another', async () => {
+it('Streams ends the stream with the slowest reader when a new one exceeds the limit', async () => {
   const responses = begun(MAX_STREAMS);
   const written = responses.map(async (response, index) => {
     now = index;
@@ -55,7 +55,7 @@ it('ends the one that has waited for its peer longest when there is no room for 
   expect(await metrics.metrics()).toMatch(/_total\{cause="slow_batch"\} 0\n(?:.*\n)*.*cause="slow_stream"\} 1\n/);
 });
 
-it('refuses another one while all read fast, until one has ended', () => {
+it('Streams refuses a new stream while all readers are fast, until one has ended', () => {
   const [first] = begun(MAX_STREAMS);
   now = 1_000;
   expect(() => begun(1)).toThrow(expect.objectContaining({ code: 'unavailable' }));
@@ -63,7 +63,7 @@ it('refuses another one while all read fast, until one has ended', () => {
   begun(1);
 });
 
-it('gives one principal a quarter, and others theirs', () => {
+it('Streams limits one principal to a quarter of the streams', () => {
   const begin = (principalId: string) => () => streams.begin(answer(), principalId);
   for (let place = 0; place < MAX_STREAMS / 4; place += 1) begin('greedy')();
   expect(begin('greedy')).toThrow(expect.objectContaining({ code: 'unavailable' }));

@@ -16,7 +16,7 @@ function served() {
   return { made, ask: request(application) };
 }
 
-it('makes a page once, and sends it whole to whoever takes it zipped and whoever does not', async () => {
+it('cachedPage renders a page once, and sends it with and without gzip', async () => {
   const { made, ask } = served();
   const sizes: number[] = [];
   for (const encoding of ['gzip', 'identity', 'gzip;q=0', 'br, gzip']) {
@@ -30,7 +30,7 @@ it('makes a page once, and sends it whole to whoever takes it zipped and whoever
   expect(made).toEqual(['page']);
 });
 
-it('answers HEAD with the head alone, and leaves what lies below to others', async () => {
+it('cachedPage answers HEAD without a body, and passes on requests for subpaths', async () => {
   const { ask } = served();
   await ask.get('/page').expect(200);
   const head = await ask.head('/page').set('Accept-Encoding', 'identity').expect(200);

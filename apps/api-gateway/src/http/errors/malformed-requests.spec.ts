@@ -9,7 +9,7 @@ it.each([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large', 'request_header_fields_too_large'],
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout', 'validation_error'],
   ['HPE_INVALID_METHOD', '400 Bad Request', 'validation_error'],
-])('answers a request that Node refuses with %s in the error envelope: %s', async (code, status, errorCode) => {
+])('a request that Node refuses with %s gets an error envelope: %s', async (code, status, errorCode) => {
   const server = new EventEmitter();
   const connections: Pick<Connections, 'lastUnfinished'> = { lastUnfinished: () => undefined };
   answerMalformedRequests(server as Server, connections as Connections, '/docs/errors');

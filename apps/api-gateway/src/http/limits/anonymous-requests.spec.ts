@@ -41,7 +41,7 @@ class Counter {
   }
 }
 
-it('lets so many requests of an address pass in a minute', () => {
+it('AnonymousRequests allows a limited number of requests per address and minute', () => {
   const counter = new Counter();
   expect([1, 2, 3, 4, 5].map(() => counter.count('192.0.2.1'))).toEqual([2, 1, 0, -1, -1]);
   expect(counter.count('192.0.2.2')).toBe(2);
@@ -49,35 +49,38 @@ it('lets so many requests of an address pass in a minute', () => {
   expect(counter.count('192.0.2.1')).toBe(2);
 });
 
-it('takes an IPv6 /64 for one address, and an IPv4 address for itself however it is written', () => {
+it('AnonymousRequests counts an IPv6 /64 as one address, and mapped IPv4 as the same IPv4 address', () => {
   const counter = new Counter();
   expect([counter.count('2001:db8::1'), counter.count('2001:db8::ffff:2')]).toEqual([2, 1]);
   expect(counter.count('2001:db8:0:1::1')).toBe(2);
   expect([counter.count('192.0.2.1'), counter.count('::ffff:192.0.2.1')]).toEqual([2, 1]);
 });
 
-it.each(['/health', '/v1/ops/readiness'])('does not count the probe %s', (path) => {
+it.each(['/health', '/v1/ops/readiness'])('AnonymousRequests does not count the probe %s', (path) => {
   expect(new Counter().count('192.0.2.1', undefined, path)).toBe(Number.POSITIVE_INFINITY);
 });
 
-it('counts nothing where there is no limit', () => {
+it('AnonymousRequests counts nothing without a limit', () => {
   expect(new Counter([], 0).count('192.0.2.1')).toBe(Number.POSITIVE_INFINITY);
 });
 
 describe('X-Forwarded-For', () => {
-  it('is not believed of anybody unless told, and that is said', () => {
+  it('is ignored without trusted proxies, with a warning about TRUSTED_PROXIES', () => {
     const counter = new Counter();
     expect(['198.51.100.1', '198.51.100.2'].map((forwarded) => counter.count('192.0.2.1', forwarded))).toEqual([2, 1]);
     expect(counter.warnings[0]).toContain('TRUSTED_PROXIES');
   });
 
-  it.each(['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1'])('says nothing of what %s made up', (address) => {
-    const counter = new Counter();
-    expect(counter.count(address, '198.51.100.1')).toBe(2);
-    expect(counter.warnings).toEqual([]);
-  });
+  it.each(['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1'])(
+    'is ignored without a warning from the public address %s',
+    (address) => {
+      const counter = new Counter();
+      expect(counter.count(address, '198.51.100.1')).toBe(2);
+      expect(counter.warnings).toEqual([]);
+    },
+  );
 
-  it('names callers of trusted proxies, each by itself', () => {
+  it('identifies the callers behind trusted proxies', () => {
     const counter = new Counter(['10.0.0.0/8', '192.0.2.7']);
     expect(counter.count('10.1.2.3', '198.51.100.1')).toBe(2);
     expect(counter.count('::ffff:10.9.9.9', '198.51.100.2')).toBe(2);
@@ -87,20 +90,20 @@ describe('X-Forwarded-For', () => {
     expect(counter.count('10.1.2.3', '2001:db8::2')).toBe(1);
   });
 
-  it('is read from its end: what a caller wrote itself moves nothing', () => {
+  it('is read from its end, so entries from the caller have no effect', () => {
     const counter = new Counter(['10.0.0.0/8']);
     const spoofed = ['1.1.1.1', '2.2.2.2, 10.4.4.4', 'x', ''].map((own) => `${own}, 198.51.100.1, 10.0.0.5`);
     expect(spoofed.map((forwarded) => counter.count('10.1.2.3', forwarded))).toEqual([2, 1, 0, -1]);
   });
 
-  it.each(['unknown', '', ' , ', '300.1.1.1', '_hidden'])('stands for the proxy itself where it is %j', (forwarded) => {
+  it.each(['unknown', '', ' , ', '300.1.1.1', '_hidden'])('counts for the proxy itself if it is %j', (forwarded) => {
     const counter = new Counter(['10.0.0.0/8']);
     counter.count('10.1.2.3', forwarded);
     expect(counter.count('10.1.2.3')).toBe(1);
   });
 });
 
-it('remembers so many addresses and no more', () => {
+it('AnonymousRequests remembers a limited number of addresses', () => {
   const counter = new Counter([], LIMIT, 100);
   for (let index = 0; index <= 100; index += 1) counter.count(`10.0.0.${index}`);
   expect(counter.count('10.0.0.0')).toBe(2);

@@ -21,7 +21,7 @@ function spin(milliseconds: number): void {
   }
 }
 
-it('charges what the work took of the processor, also where it fails', () => {
+it('chargeWork charges the processor time of the work, even if it fails', () => {
   const { request, charges } = requestOf(600);
   expect(chargeWork(request, () => (spin(20), 'done'))).toBe('done');
   expect(() =>
@@ -39,13 +39,13 @@ it('charges what the work took of the processor, also where it fails', () => {
   expect(first + second).toBeLessThan(2_000);
 });
 
-it('charges many short pieces of one request as one long one', () => {
+it('chargeWork charges many short pieces of one request like one long piece', () => {
   const { request, charges } = requestOf(600);
   for (let piece = 0; piece < 100; piece += 1) chargeWork(request, () => spin(0.2));
   expect(charges.reduce((sum, charge) => sum + charge, 0)).toBeGreaterThanOrEqual(19);
 });
 
-it('charges each millisecond once', () => {
+it('chargeWork charges each millisecond once', () => {
   const { request, charges } = requestOf(600);
   const measured = jest.spyOn(process, 'threadCpuUsage').mockReturnValue({ user: 9_000, system: 1_000 });
   for (let piece = 0; piece < 3; piece += 1) chargeWork(request, () => undefined);
@@ -53,13 +53,13 @@ it('charges each millisecond once', () => {
   expect(charges).toEqual([9, 10, 10]);
 });
 
-it('charges nothing for what is quick', () => {
+it('chargeWork charges nothing for quick work', () => {
   const { request, charges } = requestOf(600);
   chargeWork(request, () => 1);
   expect(charges).toEqual([0]);
 });
 
-it('measures nothing where there is no limit', () => {
+it('chargeWork charges nothing without a limit', () => {
   const { request, charges } = requestOf(0);
   expect(chargeWork(request, () => 'done')).toBe('done');
   expect(charges).toEqual([]);

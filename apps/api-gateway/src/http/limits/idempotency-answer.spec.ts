@@ -1,7 +1,7 @@
 import { readAnswer, writeAnswer } from './idempotency-answer';
 
-describe('a kept answer', () => {
-  it.each([['{"a":"\\u2028 Zürich\\n"}'], [''], ['\n{"__proto__":1}\n']])('is read back as it was: %j', (body) => {
+describe('a stored response', () => {
+  it.each([['{"a":"\\u2028 Zürich\\n"}'], [''], ['\n{"__proto__":1}\n']])('is read back unchanged: %j', (body) => {
     const headers = {
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
@@ -11,12 +11,15 @@ describe('a kept answer', () => {
     expect(readAnswer(writeAnswer(answer))).toEqual(answer);
   });
 
-  it('leaves out what belongs to its request and its connection', () => {
+  it('omits headers of its request and its connection', () => {
     const headers = { 'x-request-id': 'r', connection: 'close', 'retry-after': '1', 'content-length': 2, link: 'l' };
     expect(readAnswer(writeAnswer({ status: 200, headers, body: '{}' })).headers).toEqual({ link: 'l' });
   });
 
-  it.each([['{}\n'], ['{"status":"200","headers":{}}\n'], ['{"status":200}\n'], ['[]\n']])('is not %j', (text) => {
-    expect(() => readAnswer(text)).toThrow('lacks');
-  });
+  it.each([['{}\n'], ['{"status":"200","headers":{}}\n'], ['{"status":200}\n'], ['[]\n']])(
+    'cannot be read from %j',
+    (text) => {
+      expect(() => readAnswer(text)).toThrow('lacks');
+    },
+  );
 });

@@ -34,14 +34,14 @@ const passed = async (limiter: RateLimiter, count: number, name = 'a'): Promise<
 };
 
 describe('RateLimiter', () => {
-  it('lets exactly the limit pass in a window, over several processes', async () => {
+  it('allows exactly the limit per window across several processes', async () => {
     const table = new Table();
     const processes = [table.limiter(), table.limiter(), table.limiter()];
     const counts = await Promise.all(processes.map((limiter) => passed(limiter, 50)));
     expect(counts.reduce((sum, count) => sum + count)).toBe(LIMIT);
   });
 
-  it('asks once for a share of a twentieth, also for requests that come together', async () => {
+  it('reserves a share of a twentieth once, also for concurrent requests', async () => {
     const table = new Table();
     const limiter = table.limiter(1000);
     expect(await passed(limiter, 50)).toBe(50);
@@ -50,7 +50,7 @@ describe('RateLimiter', () => {
     expect(table.statements).toBe(2);
   });
 
-  it('asks no more until the window ends, once the limit is reached', async () => {
+  it('sends no statements until the window ends, once the limit is reached', async () => {
     const table = new Table();
     const limiter = table.limiter();
     await passed(limiter, LIMIT);
@@ -67,7 +67,7 @@ describe('RateLimiter', () => {
     });
   });
 
-  it('drops what is left of a share when its window ends', async () => {
+  it('drops the rest of a share when its window ends', async () => {
     const table = new Table();
     const limiter = table.limiter(1000);
     await passed(limiter, 10);
@@ -77,13 +77,13 @@ describe('RateLimiter', () => {
     expect(table.statements).toBe(2);
   });
 
-  it('counts each principal alone', async () => {
+  it('counts each principal separately', async () => {
     const limiter = new Table().limiter();
     expect(await passed(limiter, LIMIT + 5, 'a')).toBe(LIMIT);
     expect(await passed(limiter, LIMIT + 5, 'b')).toBe(LIMIT);
   });
 
-  it('forgets the oldest of very many principals, which then begins a new share', async () => {
+  it('forgets the oldest of too many principals, which then reserves a new share', async () => {
     const table = new Table();
     const many = 100;
     const limiter = table.limiter(1000, many);
@@ -95,7 +95,7 @@ describe('RateLimiter', () => {
     expect(table.statements).toBe(many + 2);
   });
 
-  it('fails while the table is away, and goes on when it is back', async () => {
+  it('fails while the table is unavailable, and works again afterwards', async () => {
     const table = new Table();
     const limiter = table.limiter();
     const reserve = jest.spyOn(table, 'reserve').mockRejectedValueOnce(new Error('away'));
@@ -104,7 +104,7 @@ describe('RateLimiter', () => {
     expect((await limiter.take('a')).isAllowed).toBe(true);
   });
 
-  it('takes what a request cost from the share, and tells it on the next answer', async () => {
+  it('deducts the cost of a request from the share, and reports it with the next request', async () => {
     const limiter = new Table().limiter(1000);
     expect((await limiter.take('a')).remaining).toBe(999);
     limiter.charge('a', 30);
@@ -113,7 +113,7 @@ describe('RateLimiter', () => {
     expect((await limiter.take('a')).remaining).toBe(967);
   });
 
-  it('tells what is beyond the share to all processes, and refuses the rest of the window', async () => {
+  it('shares a cost beyond the share with all processes, and refuses the rest of the window', async () => {
     const table = new Table();
     const [one, other] = [table.limiter(1000), table.limiter(1000)];
     await one.take('a');
@@ -128,7 +128,7 @@ describe('RateLimiter', () => {
     expect((await one.take('a')).remaining).toBe(999);
   });
 
-  it('counts in the window that runs what was begun in the one before', async () => {
+  it('charges the current window for a request of the previous one', async () => {
     const table = new Table();
     const limiter = table.limiter(100);
     await limiter.take('a');
@@ -137,7 +137,7 @@ describe('RateLimiter', () => {
     expect((await limiter.take('a')).remaining).toBe(39);
   });
 
-  it('forgets no charge that comes while a share is taken', async () => {
+  it('keeps charges that arrive while a share is reserved', async () => {
     const table = new Table();
     const limiter = table.limiter(100);
     const first = limiter.take('a');
@@ -147,7 +147,7 @@ describe('RateLimiter', () => {
     expect((await limiter.take('a')).remaining).toBe(100 - 2 - 50);
   });
 
-  it('asks nothing for charges once all is used up, and none where there is no limit', async () => {
+  it('sends no statements for charges at the limit, or without a limit', async () => {
     const table = new Table();
     const limiter = table.limiter();
     await passed(limiter, LIMIT);
@@ -158,7 +158,7 @@ describe('RateLimiter', () => {
     expect(table.statements).toBe(statements);
   });
 
-  it('charges without failing while the table is away', async () => {
+  it('charges without an error while the table is unavailable', async () => {
     const table = new Table();
     const limiter = table.limiter();
     jest.spyOn(table, 'reserve').mockRejectedValueOnce(new Error('away'));
@@ -167,14 +167,14 @@ describe('RateLimiter', () => {
     expect((await limiter.take('a')).isAllowed).toBe(true);
   });
 
-  it('gives back what was not needed', async () => {
+  it('returns a request to the share on giveBack', async () => {
     const limiter = new Table().limiter(2);
     await limiter.take('a');
     limiter.giveBack('a');
     expect(await passed(limiter, 5)).toBe(2);
   });
 
-  it('sees in a long window, within a minute, that an operator allows more', async () => {
+  it('applies an operator’s higher limit within a minute, also in a long window', async () => {
     const table = new Table();
     const answers = [
       { granted: 1, left: 0, limit: 1, endsInMs: 86_400_000 },

@@ -12,7 +12,7 @@ const lists = Object.values(OPERATIONS).flatMap(({ id, method, path, page }) =>
 const { paths }: { paths: Record<string, Record<string, { parameters?: { name: string; schema: unknown }[] }>> } =
   JSON.parse(read('openapi.json'));
 
-it.each(lists)('the document says the page limits of $id', ({ method, path, page }) => {
+it.each(lists)('openapi.json has the page limits of $id', ({ method, path, page }) => {
   const { default: standard, max } = pageBounds(page, DEFAULT_LIMITS);
   const limit = paths[path]?.[method]?.parameters?.find(({ name }) => name === 'limit');
   expect(limit?.schema).toMatchObject({ default: standard, maximum: max });

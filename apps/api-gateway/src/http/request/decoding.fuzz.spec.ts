@@ -26,7 +26,7 @@ function attempt<T>(under: string, read: () => T): T | undefined {
 }
 
 fuzz(
-  'a cursor is one that was written, or is refused',
+  'a cursor is read as written, or refused if it is altered or of another place',
   [fc.array(fc.oneof(fc.integer(), fc.string())), sentText, fc.nat()],
   (position, text, at) => {
     const written = cursors.write(position, 'place');
@@ -40,7 +40,7 @@ fuzz(
   },
 );
 
-fuzz('a subject of a path is within its bounds, or is refused', [sentText, sentText], (type, id) => {
+fuzz('a subject in a path is within its limits, or is refused', [sentText, sentText], (type, id) => {
   const subject = attempt('/path/subject_', () => subjectOfPath(type, id));
   if (subject === undefined) return;
   expect(SUBJECT_TYPES).toContain(subject.subjectType);
@@ -49,7 +49,7 @@ fuzz('a subject of a path is within its bounds, or is refused', [sentText, sentT
 });
 
 fuzz(
-  'ids and versions of a path are what they say, or are refused',
+  'ids and versions in a path are valid, or are refused',
   [sentText, fc.oneof(sentText, fc.integer().map(String))],
   (text, number) => {
     const uuid = attempt('/path/id', () => uuidOf(text, { name: 'id' }));

@@ -9,7 +9,7 @@ function arriving(headers: Record<string, string> = {}): PassThrough & Request {
   return Object.assign(new PassThrough(), { headers, complete: false }) as unknown as PassThrough & Request;
 }
 
-it('reads a body of just the limit that arrives in parts, and refuses one byte more', async () => {
+it('readBody accepts a body of exactly the limit, and refuses one byte more', async () => {
   for (const [bytes, outcome] of [
     [MAX_BYTES, 'x'.repeat(MAX_BYTES)],
     [MAX_BYTES + 1, 'payload_too_large'],
@@ -22,14 +22,14 @@ it('reads a body of just the limit that arrives in parts, and refuses one byte m
   }
 });
 
-it('refuses a body whose length is too large before any of it arrives', async () => {
+it('readBody refuses a body by its content-length before any of it arrives', async () => {
   const request = arriving({ 'content-length': String(MAX_BYTES + 1) });
   const read = readBody(request, MAX_BYTES);
   request.end();
   await expect(read).rejects.toMatchObject({ code: 'payload_too_large' });
 });
 
-it.each(['aborted', 'error'])('refuses a body that ends early: %s', async (event) => {
+it.each(['aborted', 'error'])('readBody refuses a body that ends early: %s', async (event) => {
   const request = arriving();
   const read = readBody(request, MAX_BYTES);
   request.write('x');

@@ -13,7 +13,7 @@ function linesOf(text: string, chunkBytes: number, maxBytes = 8): [number, strin
   return lines.map((one) => [one.line, one.bytes === null ? null : Buffer.from(one.bytes).toString()]);
 }
 
-describe.each([1, 2, 3, 5, 1000])('in chunks of %i bytes', (chunkBytes) => {
+describe.each([1, 2, 3, 5, 1000])('LineSplitter with chunks of %i bytes', (chunkBytes) => {
   it.each<[string, [number, string | null][]]>([
     ['', []],
     ['\n\n', []],
@@ -23,12 +23,12 @@ describe.each([1, 2, 3, 5, 1000])('in chunks of %i bytes', (chunkBytes) => {
     ['12345678\n123456789\n1', [[1, '12345678'], [2, null], [3, '1']]], // prettier-ignore
     ['12345678\r\n12345678\r', [[1, '12345678'], [2, '12345678']]], // prettier-ignore
     [`${'x'.repeat(100)}\r\nok\n${'y'.repeat(100)}`, [[1, null], [2, 'ok'], [3, null]]], // prettier-ignore
-  ])('%j is its lines', (text, expected) => {
+  ])('splits %j into its lines', (text, expected) => {
     expect(linesOf(text, chunkBytes)).toEqual(expected);
   });
 });
 
-it('a line that comes byte by byte is copied a few times only', () => {
+it('LineSplitter returns a line of 1 MiB that arrives byte by byte', () => {
   const splitter = new LineSplitter(1 << 20);
   const byte = Buffer.from('x');
   for (let sent = 0; sent < 1 << 20; sent += 1) splitter.push(byte);

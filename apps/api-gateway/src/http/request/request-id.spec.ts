@@ -10,7 +10,7 @@ describe('continueTrace', () => {
     ['00', '00'],
     ['03', '01'],
     ['fe', '00'],
-  ])('keeps the trace and whether it is sampled (%s), under a new span', (given, flags) => {
+  ])('keeps the trace and the sampling flag of %s, under a new span', (given, flags) => {
     const ours = continueTrace(`00-${TRACE_ID}-${SPAN_ID}-${given}`);
     expect(ours).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-${flags}$`));
     expect(ours).not.toContain(SPAN_ID);
@@ -29,7 +29,7 @@ describe('continueTrace', () => {
     [`00-${TRACE_ID}-${SPAN_ID}-01, 00-${TRACE_ID}-${SPAN_ID}-01`],
     [`00-${TRACE_ID}-${SPAN_ID}-01\n`],
     [[`00-${TRACE_ID}-${SPAN_ID}-01`]],
-  ])('starts a trace instead of %j', (given) => {
+  ])('starts a new trace for the invalid %j', (given) => {
     const ours = continueTrace(given);
     expect(ours).toMatch(VALID);
     expect(ours).not.toContain(TRACE_ID);

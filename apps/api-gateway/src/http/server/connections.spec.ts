@@ -27,7 +27,7 @@ class Peer extends EventEmitter {
   }
 }
 
-it('closes the connection of a peer that reads a few bytes now and then, and not of one that reads', async () => {
+it('Connections closes the connection of a peer that reads too slowly, but not of one that reads fast', async () => {
   const ended = new EndedRequests();
   const metrics = new Registry();
   ended.register(metrics);

@@ -44,7 +44,7 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const GARBAGE = '\u0016\u0003\u0001 no HTTP\r\n\r\n';
 const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status ?? '');
 
-describe('what is malformed is answered in its turn', () => {
+describe('a malformed request', () => {
   /** Holds each `/held` until the test answers it, last one first. Answers everything else immediately. */
   function held() {
     const waiting: Response[] = [];
@@ -56,7 +56,7 @@ describe('what is malformed is answered in its turn', () => {
     return { application, waiting };
   }
 
-  it('behind valid requests, whose answers are still being made', async () => {
+  it('is answered after valid requests that still wait for their responses', async () => {
     const { application, waiting } = held();
     const port = await listen(application);
     const answers = exchange(port, get('/held'), get('/now'), get('/held'), GARBAGE, GARBAGE);
@@ -68,13 +68,13 @@ describe('what is malformed is answered in its turn', () => {
     expect(text).toMatch(/Connection: close\r\n\r\n\{"error":\{"code":"validation_error",[^}]*\}\}$/);
   });
 
-  it.each([1, 2, 10])('in one segment with %i valid requests', async (count) => {
+  it.each([1, 2, 10])('is answered in one segment with %i valid requests', async (count) => {
     const port = await listen(held().application);
     const text = await exchange(port, get('/now').repeat(count) + GARBAGE);
     expect(statuses(text)).toEqual([...Array.from({ length: count }, () => '200'), '400']);
   });
 
-  it('after an answer that is long out', async () => {
+  it('is answered after a response that was already sent', async () => {
     const port = await listen(held().application);
     const peer = open(port);
     peer.write(get('/now'));
@@ -83,7 +83,7 @@ describe('what is malformed is answered in its turn', () => {
     expect(statuses(Buffer.concat(await peer.toArray()).toString())).toEqual(['400']);
   });
 
-  it('that names no host, in HTTP/1.1 alone', async () => {
+  it('is refused if it has no Host header, only in HTTP/1.1', async () => {
     const port = await listen(held().application);
     const none = (version: string): string => `GET /now HTTP/${version}\r\n\r\n`;
     const text = await exchange(port, get('/now'), none('1.1'));
@@ -92,14 +92,14 @@ describe('what is malformed is answered in its turn', () => {
     expect(statuses(await exchange(port, none('1.0')))).toEqual(['200']);
   });
 
-  it('alone', async () => {
+  it('is answered if it is the only request', async () => {
     expect(statuses(await exchange(await listen(held().application), GARBAGE))).toEqual(['400']);
   });
 
   const chunked = (path: string): string =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n`;
 
-  it('in the body of a request, as the answer to it', async () => {
+  it('is answered with 400 if its body is malformed', async () => {
     const { application, waiting } = held();
     const port = await listen(application);
     const answers = exchange(port, get('/held'), chunked('/body'));
@@ -110,7 +110,7 @@ describe('what is malformed is answered in its turn', () => {
     expect(text).not.toContain('body');
   });
 
-  it('in the body of a request that was answered without it: the connection ends', async () => {
+  it('ends the connection if its body is malformed after the response', async () => {
     const port = await listen(held().application);
     const peer = open(port);
     peer.write('POST /early HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -120,14 +120,14 @@ describe('what is malformed is answered in its turn', () => {
     expect(statuses(first.toString() + rest)[0]).toBe('401');
   });
 
-  it('not at all behind an answer that says it is the last one', async () => {
+  it('gets no response after a response with Connection: close', async () => {
     const port = await listen(held().application);
     const last = 'GET /now HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     expect(statuses(await exchange(port, last + GARBAGE))).toEqual(['200']);
   });
 });
 
-describe('a connection is closed', () => {
+describe('a connection', () => {
   const MIB = 'x'.repeat(1_048_576);
 
   /** The system's buffers for a peer that reads nothing hold some MiB. */
@@ -147,19 +147,22 @@ describe('a connection is closed', () => {
     return application;
   }
 
-  it.each(['/whole', '/pieces'])('when its peer takes nothing of %s, although it sends all the time', async (path) => {
-    const port = await listen(large(), { writeTimeoutMs: 100 });
-    const peer = open(port).pause();
-    let isClosed = false;
-    peer.once('close', () => (isClosed = true));
-    peer.write(get(path));
-    await waitFor(() => {
-      if (!isClosed && !peer.destroyed) peer.write('G');
-      return isClosed;
-    });
-  });
+  it.each(['/whole', '/pieces'])(
+    'is closed if its peer reads nothing of %s, even if it sends all the time',
+    async (path) => {
+      const port = await listen(large(), { writeTimeoutMs: 100 });
+      const peer = open(port).pause();
+      let isClosed = false;
+      peer.once('close', () => (isClosed = true));
+      peer.write(get(path));
+      await waitFor(() => {
+        if (!isClosed && !peer.destroyed) peer.write('G');
+        return isClosed;
+      });
+    },
+  );
 
-  it.each(['/whole', '/pieces'])('not while its peer takes %s slowly', async (path) => {
+  it.each(['/whole', '/pieces'])('stays open while its peer reads %s slowly', async (path) => {
     const port = await listen(large(), { writeTimeoutMs: 10_000 });
     const peer = open(port);
     peer.write(get(path).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
@@ -171,7 +174,7 @@ describe('a connection is closed', () => {
     expect(bytes).toBeGreaterThan((path === '/whole' ? 32 : 64) * MIB.length);
   });
 
-  it('when more waits for all peers than may, the one that has taken nothing for longest', async () => {
+  it('is closed at the limit unsentBytes if its peer has read nothing for longest', async () => {
     // Two of the three answers fit, with their headers, so one is closed.
     const port = await listen(large(), { unsentBytes: 80 * MIB.length });
     const closed: string[] = [];
@@ -195,14 +198,14 @@ describe('a connection is closed', () => {
     for (const peer of peers) peer.destroy();
   });
 
-  it('when more of its requests wait for answers than allowed', async () => {
+  it('is closed if more of its requests wait for responses than allowed', async () => {
     const port = await listen(large(), { pipelined: 10 });
     const full = get('/now').repeat(9) + get('/now').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
     expect(statuses(await exchange(port, full))).toHaveLength(10);
     expect(statuses(await exchange(port, get('/never').repeat(11)))).toEqual([]);
   });
 
-  it('not for many requests one after the other', async () => {
+  it('stays open for many successive requests', async () => {
     const port = await listen(large(), { pipelined: 1 });
     const peer = open(port);
     for (let count = 0; count < 20; count += 1) {
@@ -214,7 +217,7 @@ describe('a connection is closed', () => {
   });
 
   it.each([{ maxConnections: 2 }, { perAddress: 2 }])(
-    'when there are more than %j, until one of them ends',
+    'is closed if there are more than %j, until another one ends',
     async (limits) => {
       const port = await listen(large(), limits);
       const answered = async (peer: Socket): Promise<boolean> => {
@@ -241,6 +244,6 @@ it.each([
   ['::ffff:192.0.2.7', '192.0.2.7'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::'],
   ['fe80::1%eth0', 'fe80::'],
-])('%s counts as %s', (address, network) => {
+])('networkOf(%s) returns %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

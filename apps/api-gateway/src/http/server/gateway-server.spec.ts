@@ -10,7 +10,7 @@ let server: Server | undefined;
 afterEach(() => server?.close());
 
 it.each(['closeAfterAnswers', 'drain'] as const)(
-  'makes each answer the last one on its connection (%s)',
+  '%s makes each response the last one on its connection',
   async (how) => {
     const application = express();
     application.get('/', (_request: Request, response: Response) => response.end());

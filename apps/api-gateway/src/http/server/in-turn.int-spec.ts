@@ -23,7 +23,7 @@ afterAll(() => {
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-it('hands on one request of a connection at a time, and those of others meanwhile', async () => {
+it('inTurn passes on one request per connection at a time, in parallel across connections', async () => {
   const [one, other] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
   let received = '';
   one.on('data', (chunk: Buffer) => (received += chunk.toString()));
@@ -45,7 +45,7 @@ it('hands on one request of a connection at a time, and those of others meanwhil
   other.destroy();
 });
 
-it('hands on nothing more of a connection that is closed', async () => {
+it('inTurn passes on no further request of a closed connection', async () => {
   const peer = connect(port, '127.0.0.1');
   peer.write(get('/1') + get('/2'));
   const first = await waitFor(() => waiting[0]);

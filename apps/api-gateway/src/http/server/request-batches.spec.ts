@@ -7,7 +7,7 @@ const some = (...paths: string[]): [Request, Response][] =>
 
 const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-it('hands on what came in one turn together, in its order, before anything that follows from it', async () => {
+it('inBatches passes on all requests of one turn in order, before any next stage', async () => {
   const seen: string[] = [];
   const take = inBatches((request) => {
     seen.push(request.url);
@@ -19,7 +19,7 @@ it('hands on what came in one turn together, in its order, before anything that 
   expect(seen).toEqual(['/a', '/b', '/a, next stage', '/b, next stage']);
 });
 
-it('does not hand on what was answered in the same turn', async () => {
+it('inBatches does not pass on a request that was answered in the same turn', async () => {
   const seen: string[] = [];
   const take = inBatches((request) => seen.push(request.url));
   const [answered, other] = some('/answered', '/other');
@@ -29,7 +29,7 @@ it('does not hand on what was answered in the same turn', async () => {
   expect(seen).toEqual(['/other']);
 });
 
-it('hands each on once, also what comes while others are handed on', async () => {
+it('inBatches passes on each request once, also one that arrives during a batch', async () => {
   const seen: string[] = [];
   const [late] = some('/late');
   const take = inBatches((request) => {

@@ -36,7 +36,7 @@ function open() {
   };
 }
 
-it('looks once for all, asks again only when there is more, and wakes those whom it concerns', async () => {
+it('FeedWatch queries once for all waiters, and wakes only those with new entries', async () => {
   const { feeds, watch } = open();
   const waits = Array.from({ length: 50 }, (_, index) =>
     watch.news({ tenantId: index < 25 ? 'acme' : 'beta', after: 9 }, 60_000, never),
@@ -50,7 +50,7 @@ it('looks once for all, asks again only when there is more, and wakes those whom
   expect(await Promise.all(waits.slice(25))).toEqual(waits.slice(25).map(() => false));
 });
 
-it('goes on looking when the database is away, and stops when nobody waits', async () => {
+it('FeedWatch retries while the database is down, and returns false on abort or timeout', async () => {
   const { feeds, watch } = open();
   feeds.fails = true;
   const waiting = watch.news({ tenantId: 'acme', after: 5 }, 60_000, never);
@@ -64,7 +64,7 @@ it('goes on looking when the database is away, and stops when nobody waits', asy
   expect(await watch.news({ tenantId: 'acme', after: 9 }, 10, never)).toBe(false);
 });
 
-it('has a bounded number of places, of one principal and of one founder', async () => {
+it('FeedWatch limits the followers per principal and per founder', async () => {
   const { watch } = open();
   const of = (principalId: string, tenantId = 'acme', signal = never) =>
     watch.follow({ tenantId, principalId }, signal);

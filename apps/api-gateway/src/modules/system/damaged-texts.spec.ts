@@ -2,7 +2,7 @@ import { DamagedText } from '@iss/persistence';
 import { Registry } from 'prom-client';
 import { damagedTexts } from './damaged-texts';
 
-it('counts a damaged text, and logs the version that an operator has to restore', async () => {
+it('damagedTexts counts a damaged text and logs the version to restore', async () => {
   const lines: unknown[] = [];
   const metrics = new Registry();
   const report = damagedTexts(metrics, { error: (...line: unknown[]) => void lines.push(line) });

@@ -18,7 +18,7 @@ function read(host: string | undefined, settings = settingsOf()) {
   return readProtectedResource({ headers: host === undefined ? {} : { host } }, settings);
 }
 
-it('names the issuer, the scopes and the origin', () => {
+it('the metadata names the issuer, the scopes and the origin', () => {
   expect(read('identity.example.com')).toEqual({
     resource: 'https://identity.example.com',
     authorization_servers: ['https://id.example.com/identity'],
@@ -37,7 +37,7 @@ it.each([
   ['127.0.0.1:80', 'http://127.0.0.1'],
   ['[::1]:3000', 'http://[::1]:3000'],
   ['localhost.example.com', 'https://localhost.example.com'],
-])('takes the Host %s for the origin %s', (host, origin) => {
+])('the Host %s gives the origin %s', (host, origin) => {
   expect(read(host).resource).toBe(origin);
 });
 
@@ -51,15 +51,15 @@ it.each([
   'x"y',
   'x, y',
   '[::zz]',
-])('refuses the Host %p', (host) => {
+])('readProtectedResource refuses the Host %p', (host) => {
   expect(() => read(host)).toThrow('The Host header names no host. Send the host of the service.');
 });
 
-it('prefers PUBLIC_ORIGIN to the Host', () => {
+it('PUBLIC_ORIGIN takes precedence over the Host', () => {
   const settings = settingsOf({ PUBLIC_ORIGIN: 'https://identity.example.com' });
   expect(read('evil.example', settings).resource).toBe('https://identity.example.com');
 });
 
-it('names no issuer without authentication', () => {
+it('the metadata names no issuer without authentication', () => {
   expect(read('localhost:3000', settingsOf({ AUTH_MODE: 'disabled' }))).not.toHaveProperty('authorization_servers');
 });

@@ -13,24 +13,24 @@ const checks = {
   feed: ok,
 };
 
-it.each(['database', 'migrations', 'schema', 'issuer'] as const)('is not ready without %s', (name) => {
+it.each(['database', 'migrations', 'schema', 'issuer'] as const)('the gateway is not ready without %s', (name) => {
   expect(readinessOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('not_ready');
 });
 
-it.each(['issuer', 'queue', 'outbox', 'log', 'clock'] as const)('is ready while %s is degraded', (name) => {
+it.each(['issuer', 'queue', 'outbox', 'log', 'clock'] as const)('the gateway is ready while %s is degraded', (name) => {
   expect(readinessOf({ ...checks, [name]: { status: 'degraded' } }, false)).toBe('ready');
 });
 
-it.each(['queue', 'outbox', 'log', 'feed', 'clock'] as const)('is ready without %s', (name) => {
+it.each(['queue', 'outbox', 'log', 'feed', 'clock'] as const)('the gateway is ready without %s', (name) => {
   expect(readinessOf({ ...checks, [name]: { status: 'failed' } }, false)).toBe('ready');
 });
 
-it('is not ready while it drains', () => {
+it('the gateway is not ready while it drains', () => {
   expect(readinessOf(checks, false)).toBe('ready');
   expect(readinessOf(checks, true)).toBe('not_ready');
 });
 
-it('is degraded, and ready, while the log has entries that the change feeds do not get', async () => {
+it('the gateway is ready, but its feed degraded, while change feeds lack log entries', async () => {
   const [fine, none] = [async () => 0, async () => []];
   const service: ReadinessService = Reflect.construct(ReadinessService, [
     ...[{ replica: null, archive: null, ping: fine, missingMigrations: none, schemaFaults: none }],

@@ -24,7 +24,7 @@ async function ask(recent: RecentProofs, proof: InclusionOfFact) {
   return { text: (await recent.answer('id', read, answerOf)).text, known: told[0] };
 }
 
-it('asks each time whether what it knows is still the proof, and answers the same', async () => {
+it('RecentProofs checks each time that its proof is current, and returns the same response', async () => {
   const recent = new RecentProofs();
   const proof = proofOf(entryOf(7), 'note');
   expect(await ask(recent, proof)).toEqual({ text: '{"index":7} note', known: undefined });
@@ -34,7 +34,7 @@ it('asks each time whether what it knows is still the proof, and answers the sam
   });
 });
 
-it('answers with another proof as soon as there is one', async () => {
+it('RecentProofs returns a new proof as soon as there is one', async () => {
   const recent = new RecentProofs();
   const entry = entryOf(7);
   await ask(recent, proofOf(entry, 'note'));
@@ -43,7 +43,7 @@ it('answers with another proof as soon as there is one', async () => {
   expect((await ask(recent, proofOf(entry, 'newer note'))).known?.entry.logIndex).toBe(8);
 });
 
-it('keeps nothing of what is refused', async () => {
+it('RecentProofs refuses again after a refusal, even once a proof is known', async () => {
   const recent = new RecentProofs();
   const refuse = async (): Promise<never> => {
     throw new Error('refused');

@@ -11,7 +11,7 @@ const problemOf = (text: string, allowPrivateTargets: boolean): string | undefin
 };
 
 describe('requireTargetUrl', () => {
-  it('gives the URL as it was sent, without surrounding whitespace', () => {
+  it('returns the URL as sent, without surrounding whitespace', () => {
     expect(requireTargetUrl(' \t\r\nhttps://EXAMPLE.com/Hook?a=1 \n', false)).toBe('https://EXAMPLE.com/Hook?a=1');
     expect(requireTargetUrl('https://93.184.215.14:8443/', false)).toBe('https://93.184.215.14:8443/');
     expect(requireTargetUrl('https://[2606:4700::1111]/', false)).toBe('https://[2606:4700::1111]/');
@@ -33,12 +33,12 @@ describe('requireTargetUrl', () => {
     'https://example.com/a b',
     'https://example.com/\u0000',
     'https://example.com/\u0085',
-  ])('refuses %j everywhere', (text) => {
+  ])('refuses %j, even if private targets are allowed', (text) => {
     for (const allowed of [false, true]) expect(problemOf(text, allowed)).toBe('must be an absolute https: URL');
   });
 
   it.each(['https://user@example.com/', 'https://user:pass@example.com/', 'https://:pass@example.com/'])(
-    'refuses the credentials of %s',
+    'refuses %s because of its credentials',
     (text) => {
       for (const allowed of [false, true]) expect(problemOf(text, allowed)).toBe('must not contain credentials');
     },
@@ -67,7 +67,7 @@ describe('requireTargetUrl', () => {
     'https://[64:ff9b::7f00:1]/',
     'https://[fd00:ec2::254]/',
     'https://[fe80::1]/',
-  ])('takes %s only where private targets are allowed, by http too', (text) => {
+  ])('accepts %s only if private targets are allowed, and then also with http', (text) => {
     expect(problemOf(text, false)).toBe('must name a public host');
     expect(problemOf(text, true)).toBeUndefined();
     expect(problemOf(text.replace('https:', 'http:'), true)).toBeUndefined();

@@ -30,20 +30,20 @@ function reading(recent: RecentAnswers, one: Stored) {
   return { known, read };
 }
 
-it('asks whether what is stored is still what it knows, and answers the same', async () => {
+it('RecentAnswers checks each time that the stored text is unchanged, and returns the same response', async () => {
   const { known, read } = reading(new RecentAnswers(), stored(TEXT));
   const texts = [await read(), await read(), await read()];
   expect(new Set(texts)).toEqual(new Set([`{"envelope":${TEXT},"x":1}`]));
   expect(known).toEqual([undefined, hashText(TEXT), hashText(TEXT)]);
 });
 
-it('answers with another text as soon as there is one', async () => {
+it('RecentAnswers returns a changed text immediately', async () => {
   const recent = new RecentAnswers();
   await reading(recent, stored(TEXT)).read();
   expect(await reading(recent, stored(TEXT.replace('Zürich', 'Basel'))).read()).toContain('Basel');
 });
 
-it('forgets an answer whose content was erased', async () => {
+it('RecentAnswers drops a response whose content was erased, but not after other errors', async () => {
   const recent = new RecentAnswers();
   const { known, read } = reading(recent, stored(TEXT));
   await read();
@@ -64,16 +64,16 @@ it('forgets an answer whose content was erased', async () => {
 });
 
 it.each<[string, Stored]>([
-  ['whose text has another hash', stored(TEXT.replace('Zürich', 'Basel'), hashText(TEXT))],
+  ['whose text does not match its hash', stored(TEXT.replace('Zürich', 'Basel'), hashText(TEXT))],
   ['that may not be reused', { text: TEXT, hash: hashText(TEXT) }],
-])('knows nothing of an answer %s', async (_, one) => {
+])('RecentAnswers does not keep a response %s', async (_, one) => {
   const { known, read } = reading(new RecentAnswers(), one);
   await read();
   await read();
   expect(known).toEqual([undefined, undefined]);
 });
 
-it('knows nothing of an answer without stored text', async () => {
+it('RecentAnswers does not keep a response without stored text', async () => {
   const recent = new RecentAnswers();
   const known: unknown[] = [];
   const read = () =>

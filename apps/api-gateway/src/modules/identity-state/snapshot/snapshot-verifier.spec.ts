@@ -44,15 +44,15 @@ function verifierOf(read: () => void, verifyDeadlineMs = 60_000): SnapshotVerifi
   return new SnapshotVerifier(stub(lineage), work, stub(), settings);
 }
 
-describe('a walk of a chain', () => {
-  it('reads as many links as are asked for, or as there are', async () => {
+describe('SnapshotVerifier.links', () => {
+  it('returns the requested number of links, or all if there are fewer', async () => {
     const verifier = verifierOf(() => undefined);
     const asker = { principalId: 'a' };
     await expect(verifier.links(asker, SUBJECT, 10, 4)).resolves.toHaveLength(4);
     await expect(verifier.links(asker, SUBJECT, 10, 100)).resolves.toHaveLength(9);
   });
 
-  it('ends where nobody waits for it any more', async () => {
+  it('stops once the caller has disconnected', async () => {
     const asker = { principalId: 'a', isGone: false };
     let reads = 0;
     const verifier = verifierOf(() => {
@@ -63,7 +63,7 @@ describe('a walk of a chain', () => {
     expect(reads).toBe(3);
   });
 
-  it('ends when it takes longer than it may, and says how far it came', async () => {
+  it('stops at VERIFY_DEADLINE_MS, and reports how many links it verified', async () => {
     let nowMs = 0;
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const verifier = verifierOf(() => (nowMs += 400), 1_000);

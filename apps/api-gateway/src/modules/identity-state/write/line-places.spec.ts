@@ -10,7 +10,7 @@ function fill(places: LinePlaces, founder: string): { given: (() => void)[]; las
   }
 }
 
-it('gives a founder a quarter of the places, and the next one when one of its lines is written', async () => {
+it('LinePlaces limits a founder to a quarter of the places, until one of its lines is written', async () => {
   const places = new LinePlaces(8);
   const { given, last } = fill(places, 'a');
   expect(given).toHaveLength(512);
@@ -18,20 +18,20 @@ it('gives a founder a quarter of the places, and the next one when one of its li
   expect(await last).toEqual(expect.any(Function));
 });
 
-it('lets another founder in while one waits for its own share', () => {
+it('LinePlaces gives a place to another founder while one waits for its share', () => {
   const places = new LinePlaces(8);
   fill(places, 'a');
   expect(places.take('b', 100)).toEqual(expect.any(Function));
 });
 
-it('counts a large line by its bytes, one of any size as a quarter at most', () => {
+it('LinePlaces counts a large line by its bytes, but at most as a quarter of the places', () => {
   const places = new LinePlaces(1);
   for (const founder of ['a', 'b', 'c']) expect(places.take(founder, 1_000_000_000)).toEqual(expect.any(Function));
   expect(places.take('a', 1)).toBeInstanceOf(Promise);
   expect(places.take('d', 1_048_576)).toEqual(expect.any(Function));
 });
 
-it('keeps small lines from taking what a large one waits for', async () => {
+it('LinePlaces does not let a small line overtake a large one that waits', async () => {
   const places = new LinePlaces(1);
   const held = ['a', 'b', 'c', 'd'].map((founder) => places.take(founder, 1_048_576));
   const waiting = places.take('e', 1_048_576);

@@ -10,7 +10,7 @@ async function all(inFlight: LinesInFlight<number>): Promise<number[]> {
   return outcomes;
 }
 
-it('gives outcomes in the order in which their lines began', async () => {
+it('LinesInFlight returns outcomes in the order in which their lines began', async () => {
   const inFlight = new LinesInFlight<number>();
   const settles = Array.from({ length: 5 }, (): Settle => inFlight.begin(1));
   inFlight.endWith(Promise.resolve());
@@ -19,7 +19,7 @@ it('gives outcomes in the order in which their lines began', async () => {
   expect(await taken).toEqual([0, 1, 2, 3, 4]);
 });
 
-it('has no room behind 256 lines, or 4 MiB, until outcomes are taken', async () => {
+it('LinesInFlight has no room after 256 lines or 4 MiB, until outcomes are taken', async () => {
   for (const [count, bytes] of [
     [256, 1],
     [4, 1_048_576],
@@ -41,11 +41,11 @@ it('has no room behind 256 lines, or 4 MiB, until outcomes are taken', async () 
   }
 });
 
-it('has room for one line whatever its size', () => {
+it('LinesInFlight has room for one line of any size', () => {
   expect(new LinesInFlight<number>().hasRoom(2 ** 30)).toBe(true);
 });
 
-it('throws what ends the reading behind the last outcome', async () => {
+it('LinesInFlight throws a read error after the last outcome', async () => {
   const inFlight = new LinesInFlight<number>();
   const settle = inFlight.begin(1);
   inFlight.endWith(Promise.reject(new Error('cut')));
@@ -56,7 +56,7 @@ it('throws what ends the reading behind the last outcome', async () => {
   await expect(outcomes.next()).rejects.toThrow('cut');
 });
 
-it('is stopped behind what began, and wakes who waits for room', async () => {
+it('LinesInFlight still returns outcomes after stop, and ends the wait for room', async () => {
   const inFlight = new LinesInFlight<number>();
   const settles: Settle[] = [];
   while (inFlight.hasRoom(1)) settles.push(inFlight.begin(1));
