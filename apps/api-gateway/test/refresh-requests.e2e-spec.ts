@@ -433,7 +433,7 @@ describe('the fulfilment of a refresh request', () => {
 describe('refresh request events', () => {
   afterEach(unsubscribeAll);
 
-  it('notify the owner of a request and the requester of its answer, without the message', async () => {
+  it('notify the owner of a request and the requester of its accepted answer, without the message', async () => {
     await subscribe('alice', 'acme', ['refresh_request.created']);
     await subscribe('bob', 'beta', ['refresh_request.fulfilled']);
     const subject = await makeSubject();
@@ -446,6 +446,7 @@ describe('refresh request events', () => {
       .set('X-Request-Id', 'create-1')
       .expect(201);
     const id: string = made.body.refresh_request.refresh_request_id;
+    await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(404);
     const done = await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId })
       .set('X-Request-Id', 'fulfil-1')
       .expect(200);
@@ -485,7 +486,6 @@ describe('refresh request events', () => {
     await subscribe('bob', 'beta', ['refresh_request.created']);
     await subscribe('zoe', 'gamma', ['refresh_request.created', 'refresh_request.fulfilled']);
     const { subject, id } = await makeRequest();
-    await fulfil('alice', subject, id, { snapshot_id: randomUUID() }).expect(404);
     await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
     expect(await eventsOf(id)).toEqual([]);
   });
