@@ -144,7 +144,7 @@ async function command(words: readonly string[]): Promise<string> {
 
 let workers: ProductProcess[];
 
-it('survives a kill before each table that the backfill, integration and publication write', async () => {
+it('the map recovers if its worker is killed before it writes any of the tables', async () => {
   const without = await product.startWorker('without-a-map', { LOG_VRF_KEY: '' });
   await addLineage(facts, { tenantId: 'acme', subjectType: 'entity', subjectId: 'older' }, OLD_FACTS);
   await addFacts();
@@ -174,7 +174,7 @@ it('survives a kill before each table that the backfill, integration and publica
   await settled();
 });
 
-it('survives that PostgreSQL stops immediately while two workers integrate', async () => {
+it('the map recovers if PostgreSQL stops immediately while two workers integrate', async () => {
   for (let count = 0; count < 5; count += 1) await addFacts();
   await product.postgres.stop('immediately');
   await product.postgres.start();
@@ -183,7 +183,7 @@ it('survives that PostgreSQL stops immediately while two workers integrate', asy
   await settled();
 });
 
-it('then is right for the auditor of the database, for a witness that rebuilds it, and for readers', async () => {
+it('after all faults, an audit, a witness that rebuilds the map, and readers accept it', async () => {
   await Promise.all(workers.map((worker) => worker.stop(DEADLINE_MS)));
   auditor.auditMapOf(`${product.gateways[0]?.url}/log`);
   await auditor.start();
