@@ -128,7 +128,7 @@ describe('docker/compose.yaml', () => {
     expect([postgres?.networks, redis?.networks]).toEqual([['data'], ['data']]);
   });
 
-  it('sets existing archive variables in docker/compose.archive.yaml', () => {
+  it('has an overlay for the archive that sets only variables that exist', () => {
     const { services, secrets }: Compose = parse(read('docker/compose.archive.yaml'), { merge: true });
     expect(Object.keys(services)).toEqual(['gateway', 'worker']);
     for (const { environment = {}, secrets: used } of Object.values(services)) {

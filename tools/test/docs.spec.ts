@@ -47,7 +47,7 @@ it('docs/operations/configuration.md names every variable that a process reads',
   expect(missing).toEqual([]);
 });
 
-it('docs/operations/asvs.md has each requirement of levels 1 and 2 once, with an existing test or a reason', () => {
+it('docs/operations/asvs.md lists each requirement of levels 1 and 2 once, with a test or a reason', () => {
   const rows = [...read('docs/operations/asvs.md').matchAll(/^- (\d[\d., –]*?): (.*)$/gm)];
   const ids = rows.flatMap(([, list = '']) => idsOf(list)).sort();
   // The ids in OWASP's own list (version 5.0.0), sorted as text.

@@ -36,7 +36,7 @@ async function rebuild(log: RealLog): Promise<void> {
   await log.publish();
 }
 
-/** The state of the database when the first checkpoint, of seven entries, was signed. */
+/** SQL that restores the database to the state when the first checkpoint, of seven entries, was signed. */
 const RESTORED = `
   DELETE FROM log_entries WHERE log_index >= 7; DELETE FROM log_checkpoints WHERE size > 7;
   DELETE FROM grants; DELETE FROM snapshots WHERE NOT (${OF_ACME}); DELETE FROM subjects WHERE subject_id <> 'acme-corp';
@@ -265,7 +265,7 @@ describe('iss verify of a bundle with an erased version', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     const erased = lines.find((line) => 'erased' in line);
-    if (erased === undefined) throw new Error('no line has an erased version');
+    if (erased === undefined) throw new Error('a line is of an erased version');
     change(erased, lines);
     const file = join(folder, 'bundle');
     writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -426,7 +426,7 @@ describe('iss audit, verify and monitor', () => {
     expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Notices: 2/)]);
   });
 
-  it.each(ATTACKS)('detect what each of them can: %s', async (_, how, finds) => {
+  it.each(ATTACKS)('at least one of them detects that %s', async (_, how, finds) => {
     if (typeof how === 'string') await log.tamper(how);
     else await how(log);
     await showWhatIsThere();

@@ -3,7 +3,7 @@ import { iss } from './testing/run-iss';
 
 let log: RealLog;
 
-/** The numbers of versions: each attack has one of its own. */
+/** The numbers of versions of each subject. Each attack has a separate version. */
 const [OLD, NEW] = [7, 4];
 
 /** Subject `old` was logged before its views, `acme-corp` after them. */

@@ -33,7 +33,7 @@ it('an audit finds no faults in the log of the worker', async () => {
   expect(await report()).toMatchObject({ clean: true, tree_size: 610, findings: [], notices: [] });
 });
 
-it('an audit of a range checks its entries, from the start of a tile', async () => {
+it('an audit of a range starts at the tile of its first entry', async () => {
   expect(await report('--to-index', '300')).toMatchObject({ clean: true, entries: 300, checkpoints: 0 });
   expect((await audit('--to-index', '300')).printed).toMatch(/Only the entries of this range/);
   expect(await report('--from-index', '300')).toMatchObject({ clean: true, entries: 610 - 256, checkpoints: 2 });
@@ -108,7 +108,7 @@ it.each([
   expect(outcome.complaint).toMatch(complaint);
 });
 
-it('an audit of a database without tables suggests to run the migrations', async () => {
+it('an audit of a database without tables suggests npm run db:migrate', async () => {
   const empty = await createTestDatabase();
   try {
     const outcome = await iss(['audit', '--database-url', empty.url]);

@@ -112,7 +112,7 @@ function requireSame(path: string, anew: string, variable: string): void {
   else expect(anew).toBe(readFileSync(file, 'utf8'));
 }
 
-it('every line of the story prints the output in docs/cli.md and story.txt', async () => {
+it('every example command prints the output in docs/cli.md and story.txt', async () => {
   const told = await tell(EXAMPLES);
   requireSame(STORY, told.map(({ line, output }) => `$ ${line}\n${output}\n`).join(''), 'UPDATE_CLI_PAGE');
   const shown = told.map(({ example: { of = '' }, line, output }) => ({ of, line, output }));
@@ -125,7 +125,7 @@ it('the commands in docs/iss.svg print the output shown there', async () => {
   requireSame('docs/iss.svg', recordingOf(told), 'UPDATE_RECORDING');
 });
 
-it('login in a browser, refresh of a refused token, and logout work', async () => {
+it('login signs in by browser, a refused token is refreshed, and logout deletes the profile', async () => {
   const pages: Promise<string>[] = [];
   const browse = async (url: string): Promise<boolean> => pages.push(signInAs('ivan', url)) > 0;
   const signedIn = await run('iss login --yes --profile ivan', new Map(), { browse });
@@ -137,7 +137,7 @@ it('login in a browser, refresh of a refused token, and logout work', async () =
   const profiles = JSON.parse(readFileSync(file, 'utf8'));
   const spoiled = `${profiles.ivan.access_token.slice(0, -8)}AAAAAAAA`;
   writeFileSync(file, JSON.stringify({ ...profiles, ivan: { ...profiles.ivan, access_token: spoiled } }));
-  // Two refresh at the same time, although the refresh token can be used only once.
+  // Two commands refresh concurrently, although the refresh token can be used only once.
   for (const again of await Promise.all([run('iss whoami --profile ivan'), run('iss whoami --profile ivan')])) {
     expect(again).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/^ivan at /) });
   }
@@ -193,7 +193,7 @@ it('listen retries a receiver until it is up, and signs events like the service'
     };
     answer().catch(() => response.writeHead(401).end());
   });
-  // Until then, every connection is broken.
+  // Until the receiver is up, it resets every connection.
   let hasCome = false;
   receiver.on('connection', (socket) => {
     if (!hasCome) socket.destroy();

@@ -178,7 +178,7 @@ describe('iss who', () => {
   });
 });
 
-describe('the request of', () => {
+describe('a command', () => {
   it.each<[string, string, unknown?]>([
     [
       'share harbour bank --scopes latest,diff --until 2099-01-01 --purpose Review',
@@ -223,7 +223,7 @@ describe('the request of', () => {
       `GET ${SUBJECT}/snapshots/latest?as_of=2026-01-01T00%3A00%3A00Z&basis=effective`,
     ],
     ['changes --type grant.created --after 4', 'GET /v1/tenants/agency/changes?type=grant.created&limit=500&after=4'],
-  ])('iss %s', async (line, request, body = null) => {
+  ])('sends one request: iss %s', async (line, request, body = null) => {
     const { exitCode, complaint } = await run(line);
     // The fake service answers every request with 404.
     expect([exitCode, complaint]).toEqual([1, expect.stringMatching(/^There is no such thing \(404, request r-1\)\./)]);

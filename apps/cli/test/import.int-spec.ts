@@ -108,7 +108,7 @@ it('import continues after SIGKILL and completes its counts and report', async (
     complaint: expect.stringMatching(/belongs to an import into agency/),
   });
 
-  // It was killed between a refusal and the place behind it.
+  // Simulates a kill after a refusal was reported and before its position was stored.
   appendFileSync(`${file}.refused.ndjson`, '{"line":1202}\n');
   const resumed = await run(['--json'], true);
   expect(resumed).toMatchObject({ exitCode: 1 });

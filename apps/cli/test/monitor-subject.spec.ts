@@ -42,7 +42,7 @@ function addVersion(version: number): number {
   return operator.add({ ...body, created_at: '2026-01-15T09:30:00.000Z' }, [[VERSIONS, version]]);
 }
 
-/** Numbers that the service claims to be the newest, and streams that it refuses. */
+/** The newest number of each stream that the service claims; null if it refuses the stream. */
 interface Claims {
   readonly v: number;
   readonly a: number | null;

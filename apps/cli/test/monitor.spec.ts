@@ -51,7 +51,7 @@ it('monitor accepts an empty log', async () => {
   expect((await monitor()).printed).toMatch(/2 entries, consistent with the 0/);
 });
 
-/** Both notes are kept, and the known checkpoint stays the known one. */
+/** Requires that both notes are stored as evidence, and that the state is unchanged. */
 function requireEvidence(complaint: string, known: string, shown: string): void {
   const files = readdirSync(folder).filter((name) => name !== 'state');
   expect(files.map((name) => readFileSync(join(folder, name), 'utf8')).sort()).toEqual([known, shown].sort());

@@ -48,7 +48,7 @@ describe('configFolder', () => {
     [{ HOME: '/home/a' }, 'linux', join('/home/a', '.config', 'iss')],
     [{ APPDATA: 'C:\\a', USERPROFILE: 'C:\\u' }, 'win32', join('C:\\a', 'iss')],
     [{ APPDATA: 'C:\\a', HOME: '/home/a' }, 'darwin', join('/home/a', '.config', 'iss')],
-  ] as const)('is found from %j on %s', (variables, platform, folder) => {
+  ] as const)('is derived from %j on %s', (variables, platform, folder) => {
     expect(settingsOf(variables, platform).configFolder).toBe(folder);
   });
 

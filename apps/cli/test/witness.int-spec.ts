@@ -32,7 +32,7 @@ const NOW_MS = Date.UTC(2026, 0, 15, 10);
 
 let folder: string;
 let log: SampleLog;
-/** Of the witness: Ed25519 and ML-DSA-44. */
+/** The verifier keys of the witness: Ed25519 and ML-DSA-44. */
 let vkeys: string[];
 let server: WitnessServer | undefined;
 let state: WitnessState | undefined;

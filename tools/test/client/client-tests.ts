@@ -75,7 +75,7 @@ export function describeClient(serviceOf: () => StartedService): void {
   });
 
   describe('reads', () => {
-    it('verify hashes, and with verify: chain the previous hashes', async () => {
+    it('verify hashes, and the chain if requested', async () => {
       const subjectId = await company();
       const subject = client().tenant(tenantId).organization(subjectId);
       const latest = await subject.latest();
@@ -176,7 +176,7 @@ export function describeClient(serviceOf: () => StartedService): void {
   });
 
   describe('lineage', () => {
-    it('is the same as pages and as a stream that the log proves, and as headers', async () => {
+    it('is equal when read as pages, as headers, and as a stream that the log proves', async () => {
       const subjectId = await company();
       const subject = client({ trust: { policy: policy() } })
         .tenant(tenantId)
@@ -246,7 +246,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(again).toEqual([seen.at(-1)]);
     });
 
-    it('creates, tests, lists and deletes webhook subscriptions', async () => {
+    it('webhook subscriptions can be created, tested, listed and deleted', async () => {
       const tenant = client().tenant(tenantId);
       const { webhook_subscription: subscription, secret } = await tenant.webhooks.create({
         target_url: `${service.inboxUrl}/hooks/client`,

@@ -69,7 +69,7 @@ export function logFaults(product: () => Product, vkey: () => string): void {
   });
 
   for (const table of ['log_tiles', 'log_checkpoints']) {
-    scenario(`the log stops while ${table} has no disk space, and then continues`, product, async (scene) => {
+    scenario(`publication stops while ${table} has no disk space, and continues afterwards`, product, async (scene) => {
       const { workers } = scene.product;
       const facts = startFacts(scene);
       await untilIntegrated(scene.product, (await sizeOf(scene.product)) + 1);

@@ -69,7 +69,7 @@ export function receivers(product: () => Product): void {
     expect((await tenant.require(200, 'GET', path)).body).toMatchObject({
       webhook_subscription: { status: 'disabled', disabled_reason: 'gone', disabled_at: expect.any(String) },
     });
-    // An attempt that times out on a busy machine gives its place to another one.
+    // After an attempt that times out on a busy machine, another one starts.
     const timedOut = await scene.product.query(
       `SELECT FROM deliveries JOIN delivery_attempts USING (delivery_id) WHERE subscription_id = $1 AND error_phase = 'timeout'`,
       [uuidOf(gone.subscriptionId)],

@@ -3,7 +3,7 @@ import type { Answer, Product } from '../../testing/product.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { scenario, SHUTDOWN_TIMEOUT_MS } from './scene.ts';
 
-/** The process ends itself with exit code 1 after its timeout. The margin is what a busy machine adds to that. */
+/** The process ends itself with exit code 1 after its timeout. The margin allows for a busy machine. */
 const MARGIN_MS = 30_000;
 
 const WAITING = `

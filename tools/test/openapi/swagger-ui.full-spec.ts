@@ -114,7 +114,7 @@ function inUse(operations: readonly string[]): Record<string, Partial<Setting>> 
 const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
 const settingOf = (operation: Operation): Setting => ({ ...USUAL, ...SETTINGS[nameOf(operation)] });
 
-/** Needs a token and a proof, which are made for the moment. */
+/** This operation needs a short-lived token and proof. */
 const NOT_EXECUTED = 'POST /tenants/{tenant_id}/credential';
 
 /** Sorts the seeded world first, since the others replace it, and then by caller, to save sign-ins. */
@@ -235,7 +235,7 @@ withBrowser('Swagger UI at /docs', () => {
     expect(refused).toEqual([]);
   });
 
-  /** Shows the operations of one tag only, because Swagger UI renders all that it shows anew after each click. */
+  /** Shows the operations of one tag only, because Swagger UI renders all visible operations again after each click. */
   async function showOnly(tag: string): Promise<void> {
     await page.evaluate((shown) => Reflect.get(globalThis, 'ui').layoutActions.updateFilter(shown), tag);
   }
