@@ -40,7 +40,7 @@ const toPieces = (...pieces: string[]): Promise<HttpConnection> =>
 
 const GET = requestBytes('GET', '/', { Authorization: 'Bearer x' });
 
-it('sends a request as Node reads it, and reads its answer', async () => {
+it('sends a valid request to a Node server and reads the response', async () => {
   const connection = await toHttp((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -66,7 +66,7 @@ it('sends a request as Node reads it, and reads its answer', async () => {
   });
 });
 
-it('answers one request after the other on one connection, large and small', async () => {
+it('reads consecutive responses of all sizes on one connection', async () => {
   const sizes = [10, 300_000, 0, 64 * 1024, 5];
   let asked = 0;
   const connection = await toHttp((_request, response) => {
@@ -81,7 +81,7 @@ it('answers one request after the other on one connection, large and small', asy
   }
 });
 
-it.each([204, 304])('takes %s to have no body', async (status) => {
+it.each([204, 304])('reads a response with status %s without a body', async (status) => {
   const connection = await toHttp((_request, response) => response.writeHead(status, { ETag: '"x"' }).end());
   for (let time = 0; time < 3; time++) {
     const answer = await connection.send(GET);
@@ -93,7 +93,7 @@ it.each([204, 304])('takes %s to have no body', async (status) => {
 const HEAD = 'HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 5\r\n\r\n';
 
 it.each(Array.from({ length: HEAD.length + 5 }, (_, at) => at).filter((at) => at % 7 === 1 || at > HEAD.length - 6))(
-  'reads an answer that was cut at byte %s',
+  'reads a response that arrives in two parts, split at byte %s',
   async (at) => {
     const whole = `${HEAD}hello`;
     const connection = await toPieces(whole.slice(0, at), whole.slice(at));
@@ -104,17 +104,17 @@ it.each(Array.from({ length: HEAD.length + 5 }, (_, at) => at).filter((at) => at
   },
 );
 
-it('reads an answer that comes byte by byte', async () => {
+it('reads a response that arrives byte by byte', async () => {
   const connection = await toPieces(...`${HEAD}hello`);
   expect((await connection.send(GET)).body.toString('latin1')).toBe('hello');
 });
 
-it('finds the length however its name is written', async () => {
+it('reads Content-Length in any case and without a space', async () => {
   const connection = await toPieces('HTTP/1.1 200 OK\r\ncontent-length:5\r\nConnection: keep-alive\r\n\r\nhello');
   expect((await connection.send(GET)).body.toString('latin1')).toBe('hello');
 });
 
-it('does not take a length out of the body', async () => {
+it('ignores a Content-Length in the body', async () => {
   const connection = await toPieces('HTTP/1.1 200 OK\r\nContent-length: 24\r\n\r\n..\r\nContent-Length: 999.');
   expect((await connection.send(GET)).body).toHaveLength(24);
 });
@@ -138,7 +138,7 @@ it('fails when no length is announced', async () => {
   await expect(connection.send(GET)).rejects.toThrow('without Content-Length');
 });
 
-it('fails when nobody listens', async () => {
+it('fails when no server listens on the port', async () => {
   const server = createServer();
   await connectTo(server);
   const address = server.address();

@@ -4,18 +4,18 @@ import { flatOut, Latencies, paced, percentiles } from './pacing.ts';
 const now = (): number => performance.now();
 
 describe('percentiles', () => {
-  it('takes the value that this share does not exceed', () => {
+  it('returns the value at each share of the sorted values', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect(percentiles(values, [0, 0.5, 0.99, 1])).toEqual([1, 51, 100, 100]);
   });
 
-  it('is 0 of nothing', () => {
+  it('returns 0 for an empty list', () => {
     expect(percentiles([], [0.5])).toEqual([0]);
   });
 });
 
 describe('Latencies', () => {
-  it('counts what ended within its time, and all in the total', () => {
+  it('counts iterations that ended in the measured period, and all in total', () => {
     const latencies = new Latencies(100, 200);
     latencies.add(90, 99);
     latencies.add(95, 101);
@@ -28,7 +28,7 @@ describe('Latencies', () => {
 });
 
 describe('flatOut', () => {
-  it('lets each client go on by itself until the end', async () => {
+  it('repeats each client independently until the end', async () => {
     const latencies = new Latencies(now(), now() + 100);
     let [slow, fast] = [0, 0];
     await flatOut([() => wait(40).then(() => slow++), () => wait(1).then(() => fast++)], latencies);
@@ -47,7 +47,7 @@ describe('flatOut', () => {
 describe('paced', () => {
   afterEach(() => jest.useRealTimers());
 
-  it('keeps to the rate, however fast the answers are', async () => {
+  it('keeps the rate even if responses are immediate', async () => {
     jest.useFakeTimers();
     const latencies = new Latencies(now(), now() + 200);
     const pacing = paced([async () => undefined, async () => undefined], 500, latencies);
@@ -57,7 +57,7 @@ describe('paced', () => {
     expect(latencies.total).toBe(100);
   });
 
-  it('counts the wait for a client that the server holds, from when the iteration was due', async () => {
+  it('measures latency from the due time, including the wait for a busy client', async () => {
     const latencies = new Latencies(now(), now() + 300);
     // Ten are due while the only client waits for the first response.
     let calls = 0;
@@ -67,7 +67,7 @@ describe('paced', () => {
     expect(ofSome).toBeGreaterThan(40);
   });
 
-  it('tells how late it was itself, and ends when the last answer has come', async () => {
+  it('returns how late it started iterations, and ends after the last response', async () => {
     const latencies = new Latencies(now(), now() + 100);
     let answered = 0;
     const lateness = await paced(

@@ -19,7 +19,7 @@ const profile: CpuProfile = {
   timeDeltas: [10, 20, 1000, 5, 40],
 };
 
-it('gives a native call to who called it, and leaves idle time out', () => {
+it('areasOf attributes native calls to the area of their caller, and omits idle time', () => {
   expect(Object.fromEntries(areasOf(profile, 0, lengthOf(profile)))).toEqual({
     "Node's HTTP: answers, and their socket": 10,
     'Driver of PostgreSQL, and its socket': 60,
@@ -27,7 +27,7 @@ it('gives a native call to who called it, and leaves idle time out', () => {
   });
 });
 
-it('looks at the part that is asked for', () => {
+it('areasOf counts only samples in the given period', () => {
   expect([...areasOf(profile, 1031, 1075)]).toEqual([
     ['Other', 5],
     ['Driver of PostgreSQL, and its socket', 40],

@@ -84,7 +84,7 @@ describe('runParts', () => {
     expect(events).toEqual(['a on 1', 'end 1']);
   });
 
-  it('ends a part that never ends at the deadline, and goes on', async () => {
+  it('ends a part at its deadline and runs the next one', async () => {
     const never = (): Promise<Outcome> => new Promise(() => undefined);
     const { run, events } = await runOf({ a: never, b: async () => lineOf('B') }, { deadlineMs: 20 });
     expect(events).toEqual(['a on 1', 'end 1', 'b on 2', 'end 2']);
@@ -102,7 +102,7 @@ describe('runParts', () => {
     expect(texts[0]).toBe('## a (skipped, 1 s)\n\nskipped: a: There is no Chromium. Install it.');
   });
 
-  it('keeps what a part measured beside what it skipped', async () => {
+  it('keeps the measurements of a part that skipped others', async () => {
     const { run } = await runOf({ a: async () => ({ ...lineOf('A'), skipped: ['There is no Emmett.'] }) });
     expect(run.lines).toHaveLength(1);
     expect(run.parts).toEqual([{ part: 'a', result: 'measured', seconds: 1, notes: ['There is no Emmett.'] }]);
@@ -137,7 +137,7 @@ describe('the stored run', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('has after each part what was measured until then', async () => {
+  it('contains the results so far after each part', async () => {
     const file = join(folder, 'x.json');
     const stored: string[][] = [];
     const look = async (id: string): Promise<Outcome> => {
@@ -153,7 +153,7 @@ describe('the stored run', () => {
     expect(readdirSync(folder)).toEqual(['x.json']);
   });
 
-  it('stays as it is when the next one cannot be written', () => {
+  it('stays unchanged when the next run cannot be written', () => {
     const file = store(EMPTY, 'x', folder);
     expect(load(file)).toEqual(EMPTY);
     mkdirSync(`${file}.partial`);

@@ -46,13 +46,13 @@ describe('figure', () => {
     [[3, 1, 2], 2, 0.5],
     [[4, 1, 3, 2], 2.5, 0.6],
     [[0, 0], 0, 0],
-  ])('of %j has the median %s and the spread %s', (values, median, spread) => {
+  ])('returns for %j the median %s and the spread %s', (values, median, spread) => {
     expect(figure(values)).toEqual({ median, spread, values });
   });
 });
 
-describe('alternate', () => {
-  it('takes turns, and leaves out the rounds that do not count', async () => {
+describe('measurements', () => {
+  it('alternate runs all measurements in each round and drops uncounted rounds', async () => {
     const calls: string[] = [];
     const count = (name: string) => async () => calls.push(name);
     const measured = await alternate({ rounds: 2, uncounted: 1 }, { a: count('a'), b: count('b') });
@@ -60,7 +60,7 @@ describe('alternate', () => {
     expect(measured).toEqual({ a: [3, 5], b: [4, 6] });
   });
 
-  it('does so over sizes', async () => {
+  it('alternateOver runs all sizes in each round and drops uncounted rounds', async () => {
     const calls: number[] = [];
     const measured = await alternateOver({ rounds: 2, uncounted: 1 }, [1, 10], async (size) => calls.push(size));
     expect(calls).toEqual([1, 10, 1, 10, 1, 10]);
@@ -70,14 +70,14 @@ describe('alternate', () => {
     ]);
   });
 
-  it('has ends', () => {
+  it('ends returns the first and last value, and refuses an empty list', () => {
     expect(ends([1, 2, 3])).toEqual([1, 3]);
     expect(() => ends([])).toThrow('Nothing was measured');
   });
 });
 
-describe('targets', () => {
-  it('are about the ratio where there is one', () => {
+describe('isReached', () => {
+  it('compares the ratio with the target if there is a ceiling', () => {
     const against = { what: 'no-op', figure: figure([100]) };
     expect(ratioOf(line({ figure: figure([120]), against }))).toBe(1.2);
     expect(isReached(line({ figure: figure([120]), against, target: { least: 1.2 } }))).toBe(true);
@@ -85,7 +85,7 @@ describe('targets', () => {
     expect(isReached(line({ figure: figure([121]), against, target: { most: 1.2 } }))).toBe(false);
   });
 
-  it('are about the figure itself where there is nothing to set it against', () => {
+  it('compares the figure with the target if there is no ceiling', () => {
     expect(isReached(line({ figure: figure([15]), target: { most: 15 } }))).toBe(true);
     expect(isReached(line({}))).toBeUndefined();
   });
@@ -99,11 +99,11 @@ describe('round', () => {
     [12.34, '12.3'],
     [1234567.8, '1,234,568'],
     [NaN, '–'],
-  ])('shows %s as %s', (value, shown) => expect(round(value)).toBe(shown));
+  ])('returns for %s the text %s', (value, shown) => expect(round(value)).toBe(shown));
 });
 
 describe('tables', () => {
-  it('show figure, ceiling, ratio and target, and whether it was missed', () => {
+  it('show figure, ceiling, ratio and target, and mark missed targets', () => {
     const against = { what: 'no-op GET', figure: spreading(100, 0.02) };
     const lines = [
       line({ what: 'Read', figure: spreading(61, 0.1), against, target: { least: 1 } }),
@@ -123,7 +123,7 @@ describe('tables', () => {
     );
   });
 
-  it('say what a rate takes, with cores that are busy for 70 %', () => {
+  it('show the cores for a rate at a load of 70 %', () => {
     const sized = sizingTable([{ ...cost('Create', 140, 70), id: 'create' }, cost('no-op-get', 1, 1)]);
     expect(sized.split('\n').slice(2)).toEqual(['| Create | 5,000 /s | 10,000 /s | 2.00 | 1.00 |']);
   });
@@ -134,7 +134,7 @@ describe('comparison', () => {
     line({ figure: spreading(value, spread), against: { what: 'no-op', figure: spreading(100, 0.01) } });
   const verdictOf = (a: Line, b: Line): string | undefined => comparison(run([a]), run([b])).split('\n')[2];
 
-  it('says better and worse, by the ratio', () => {
+  it('rates runs as better or worse by their ratio to the ceiling', () => {
     expect(verdictOf(rate(50), rate(60))).toContain('| 0.50 | 0.60 | 20 % | **better** |');
     expect(verdictOf(rate(60), rate(50))).toContain('| **worse** |');
     // Twice as fast a machine changes no ratio.
@@ -142,29 +142,29 @@ describe('comparison', () => {
     expect(verdictOf(rate(50), onAnother)).toContain('| 0 % | the same within the spread');
   });
 
-  it('takes less for better where less is aimed at, or is no rate', () => {
+  it('rates lower values as better if the target is an upper limit or the unit is no rate', () => {
     const latency = (ms: number, target?: Line['target']): Line =>
       line({ figure: spreading(ms, 0.01), unit: 'ms', ...(target && { target }) });
     expect(verdictOf(latency(10, { most: 15 }), latency(5, { most: 15 }))).toContain('**better**');
     expect(verdictOf(latency(10), latency(20))).toContain('**worse**');
   });
 
-  it('leaves open what lies within the spreads of all figures together', () => {
+  it('rates a difference within the combined spreads as the same', () => {
     expect(verdictOf(rate(50, 0.2), rate(60, 0.1))).toContain('the same within the spread of 22 %');
   });
 
-  it('makes nothing of a small change between two figures of one repetition each', () => {
+  it('rates a small difference between single repetitions as the same', () => {
     const once = (value: number): Line => line({ figure: figure([value]) });
     expect(verdictOf(once(100), once(104))).toContain('the same within the spread of 5 %');
     expect(verdictOf(once(100), once(106))).toContain('**better**');
   });
 
-  it('knows what cannot be compared', () => {
+  it('reports figures as not comparable if the ceiling is 0', () => {
     const none = line({ figure: figure([1]), against: { what: 'no-op', figure: figure([0]) } });
     expect(verdictOf(none, none)).toContain('not comparable');
   });
 
-  it('sets processor times against the no-op of their own run', () => {
+  it('compares processor times relative to the no-op of their own run', () => {
     const a = run([], { costs: [cost('no-op-get', 50, 0), cost('create', 200, 100)] });
     const b = run([], { costs: [cost('no-op-get', 100, 0), cost('create', 200, 200)] });
     const rows = comparison(a, b).split('\n').slice(2);
@@ -174,7 +174,7 @@ describe('comparison', () => {
     ]);
   });
 
-  it('says what only one of them has, and when they are of different kinds', () => {
+  it('names lines of only one run, quick runs, and different machines', () => {
     const text = comparison(
       run([line({ id: 'a', what: 'A' })]),
       run([line({ id: 'b', what: 'B' })], { quick: true, machine: { ...run([]).machine, cores: 8 } }),
@@ -187,7 +187,7 @@ describe('comparison', () => {
 });
 
 describe('plots', () => {
-  it('escape what they say, and draw nothing outside of themselves', () => {
+  it('escape their texts and draw nothing outside of their width', () => {
     const target = line({ what: 'a < b & c', figure: figure([1000]), target: { least: 1 } });
     const curve = {
       id: 'c',
@@ -206,7 +206,7 @@ describe('plots', () => {
   });
 });
 
-it('a profile names each area once, what takes most first, and sums up', () => {
+it('profileTable lists each area once by descending time, with totals', () => {
   const rows = profileTable([
     { what: 'Read', us: { Log: 10, HTTP: 30 } },
     { what: 'Create', us: { HTTP: 30, Parse: 90 } },

@@ -11,7 +11,7 @@ function readBlocks(file: string, text: string): [line: number, text: string][] 
   );
 }
 
-it('reads paragraphs, headings, lists and cells of Markdown, but no code blocks', () => {
+it('readBlocks reads paragraphs, headings, lists and cells of Markdown, but no code blocks', () => {
   const text = '# Title\n\nOne `x`\ntwo.\n\n```\nno\n```\n\n- item\n\n| a | b |\n| - | - |\n| c | d |\n';
   expect(readBlocks('a.md', text)).toEqual([
     [1, 'Title'],
@@ -25,7 +25,7 @@ it('reads paragraphs, headings, lists and cells of Markdown, but no code blocks'
   ]);
 });
 
-it('reads summaries and descriptions of an OpenAPI document', () => {
+it('readBlocks reads summaries and descriptions of an OpenAPI document', () => {
   const text = '{\n  "summary": "Lists \\"x\\".",\n  "title": "No",\n  "description": "One.\\n\\nTwo."\n}\n';
   expect(readBlocks('openapi.json', text)).toEqual([
     [2, 'Lists "x".'],
@@ -34,7 +34,7 @@ it('reads summaries and descriptions of an OpenAPI document', () => {
   ]);
 });
 
-it('reads comments and texts of code', () => {
+it('readBlocks reads comments and texts of code', () => {
   const text = `/**
  * Returns one.
  * @param b the other

@@ -11,7 +11,7 @@ it.each([
     'git+https://git.example/iss.git',
     'https://iss.example',
   ],
-])('a package that is published names its source: %j, origin %s', (args, origin, url, homepage) => {
+])('parseAddresses returns the repository and homepage of %j with the origin %s', (args, origin, url, homepage) => {
   expect(parseAddresses(args, origin)).toEqual({ repository: repository(url), homepage });
 });
 
@@ -22,7 +22,7 @@ it.each([
   [['--repository', 'http://git.example/iss'], null, '--repository'],
   [[], 'https://user:secret@git.example/iss.git', '--repository'],
   [['--homepage', 'iss.example'], 'https://git.example/iss', '--homepage'],
-])('no package is made without an address that everybody can open: %j, origin %s', (args, origin, option) => {
+])('parseAddresses refuses addresses that are not public https URLs: %j, origin %s', (args, origin, option) => {
   expect(() => parseAddresses(args, origin)).toThrow(option);
   expect(() => parseAddresses(args, origin)).not.toThrow('secret');
 });

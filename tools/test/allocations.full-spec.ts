@@ -61,8 +61,8 @@ async function bytesOf(send: (index: number) => Promise<void>): Promise<number> 
 // The limits are about one and a half times the measured values, and independent of the machine's speed. Small batches of
 // statements allocate more per request than large ones.
 it.each<[string, number, (index: number) => Promise<void>]>([
-  ['a latest read', 60_000, readLatest],
-  ['a create', 75_000, () => create(`created-${randomUUID()}`)],
+  ['a read of the latest version', 60_000, readLatest],
+  ['the creation of a subject', 75_000, () => create(`created-${randomUUID()}`)],
 ])('%s allocates less than %d bytes', async (_what, limit, send) => {
   expect(await bytesOf(send)).toBeLessThan(limit);
 });

@@ -25,7 +25,7 @@ const read = (file: string): string => readFileSync(join(repositoryRoot, file), 
 const manifests = globSync('{apps,libs}/*/package.json', { cwd: repositoryRoot });
 const ofRepository = /^(@iss|@identity-state)\//;
 
-it.each(manifests)('%s names every project that its sources import, and no other', (file) => {
+it.each(manifests)('%s lists exactly the projects that its sources import', (file) => {
   const { name, dependencies = {} }: Manifest = JSON.parse(read(file));
   const sources = globSync(`${dirname(file)}/src/**/*.{ts,tsx}`, { cwd: repositoryRoot });
   const imported = sources
@@ -68,7 +68,7 @@ describe('nx build', () => {
     return { status, output: stripVTControlCharacters(stdout + stderr) };
   }
 
-  it('fails when an export is removed that another project uses, with and without its cache', () => {
+  it('fails when an export that another project uses is removed, with and without its cache', () => {
     const index = join(copy, 'libs/tlog/src/index.ts');
     const whole = readFileSync(index, 'utf8');
     const lines = whole.split('\n').filter((line) => !line.includes("'./checkpoint/"));

@@ -33,8 +33,8 @@ const needed: Fields = {
 };
 /** Installations in which each value that a template reads occurs in more than one form. */
 const installations: Record<string, Fields> = {
-  'nothing but what is needed': needed,
-  'what the manifests are made with': kustomizeValues(),
+  'required values only': needed,
+  'values of the Kustomize manifests': kustomizeValues(),
   everything: {
     ...needed,
     image: { repository: 'r/x', digest: `sha256:${'a'.repeat(64)}`, pullSecrets: ['registry'] },
@@ -72,7 +72,7 @@ const installations: Record<string, Fields> = {
     pod: { nodeSelector: { disk: 'fast' }, tolerations: [{ key: 'a', operator: 'Exists' }], priorityClassName: 'high' },
     podAnnotations: { 'example.com/injected': 'true' },
   },
-  'as little as may be': {
+  'optional parts off': {
     ...needed,
     queue: 'postgresql',
     gateway: { replicas: 1, autoscaling: { enabled: false } },
@@ -126,8 +126,8 @@ function podsOf(manifests: readonly Manifest[]): Pod[] {
   });
 }
 
-describe('what is made of the chart', () => {
-  it('are the manifests for Kustomize (after a change: npm run generate -- manifests)', () => {
+describe('generated files', () => {
+  it('the manifests for Kustomize are up to date (npm run generate -- manifests)', () => {
     const committed = globSync('{base,migration,components}/**/*.yaml', { cwd: kustomizeFolder }).map((file) => [
       file,
       readFileSync(join(kustomizeFolder, file), 'utf8'),
@@ -135,25 +135,25 @@ describe('what is made of the chart', () => {
     expect(Object.fromEntries(committed)).toEqual(Object.fromEntries(kustomizeFiles(kustomizeValues())));
   });
 
-  it('has the alerts and dashboards of deploy/observability (after a change: npm run generate -- manifests)', () => {
+  it('the chart has the alerts and dashboards of deploy/observability (npm run generate -- manifests)', () => {
     for (const [file, text] of chartFiles())
       expect([file, readFileSync(chartPath(file), 'utf8')]).toEqual([file, text]);
     const rules = ofKind(new Map(rendered).get('everything') ?? [], 'PrometheusRule');
     expect(rules.map((rule) => rule['spec'])).toEqual([parse(read('deploy/observability/alerts.yaml'))]);
   });
 
-  it('is of the version of the service', () => {
+  it('the chart has the version of the service', () => {
     const { appVersion }: { appVersion: string } = parse(read('deploy/chart/Chart.yaml'));
     expect(appVersion).toBe(JSON.parse(read('package.json')).version);
   });
 
-  it('knows the variables of .env.example (after a change: npm run generate -- manifests)', () => {
+  it('the schema of values is up to date with .env.example (npm run generate -- manifests)', () => {
     expect(readFileSync(schemaFile, 'utf8')).toBe(valuesSchema());
   });
 });
 
 describe('values', () => {
-  it.each(Object.keys(installations))('%s: the schema takes them', (name) => {
+  it.each(Object.keys(installations))('the schema accepts the installation "%s"', (name) => {
     expect(faultsOf(installations[name] ?? {})).toEqual([]);
   });
 
@@ -172,7 +172,7 @@ describe('values', () => {
     ['secrets is missing', { secrets: null }],
     ['gateway.autoscaling.min must be integer', { gateway: { autoscaling: { min: 'two' } } }],
     ['network.redis.to.0.cidr is no value of this chart', { network: { redis: { to: [{ cidr: '::/0' }] } } }],
-  ])('%s', (fault, values) => {
+  ])('the schema refuses values: %s', (fault, values) => {
     expect(faultsOf(values)).toContain(fault);
   });
 
@@ -191,19 +191,19 @@ describe('values', () => {
     ['network.collector.to has to be set', { ...needed, telemetry: { endpoint: 'http://collector:4318' } }],
     ['network.egressProxy.to has to be set', { ...needed, worker: { egressProxy: true } }],
     ['worker.autoscaling.prometheusUrl has to be set', { ...needed, worker: { autoscaling: { enabled: true } } }],
-  ])('%s, or the chart says so', (sentence, values) => {
+  ])('the chart refuses to render: %s', (sentence, values) => {
     expect(() => renderChart(RELEASE, values)).toThrow(sentence);
   });
 });
 
 describe('manifests', () => {
-  it('are what the schemas of Kubernetes and of the kinds of others ask for', () => {
+  it('match the schemas of Kubernetes and of custom resources', () => {
     expect(
       rendered.flatMap(([name, manifests]) => faultsOfManifests(manifests).map((fault) => `${name}: ${fault}`)),
     ).toEqual([]);
   });
 
-  it('would be refused with a misspelt, missing or mistyped member', () => {
+  it('are refused with a misspelt, missing or mistyped member', () => {
     const [[, manifests] = ['', []]] = rendered;
     const spoilt = (kind: string, spoil: (manifest: unknown) => void): Manifest => {
       const copy = structuredClone(ofKind(manifests, kind)[0]);
@@ -223,11 +223,11 @@ describe('manifests', () => {
     ]);
   });
 
-  describe.each(rendered)('%s', (_installation, manifests) => {
+  describe.each(rendered)('for %s', (_installation, manifests) => {
     const pods = podsOf(manifests);
     const policies = ofKind(manifests, 'NetworkPolicy');
 
-    it('have names and labels as Kubernetes takes them, each object once', () => {
+    it('have unique objects with valid names and labels', () => {
       const objects = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
       expect(new Set(objects).size).toBe(objects.length);
       for (const { metadata } of manifests) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
@@ -240,7 +240,7 @@ describe('manifests', () => {
       }
     });
 
-    it('run without privileges, without a token of the cluster, on a disk that cannot be written', () => {
+    it('run without privileges, without a cluster token, and with a read-only file system', () => {
       expect(pods.map(({ name }) => name)).toEqual(expect.arrayContaining(['gateway', 'worker', 'migration']));
       for (const { spec, container } of pods) {
         expect(spec).toMatchObject({
@@ -256,7 +256,7 @@ describe('manifests', () => {
       }
     });
 
-    it('run what the image has a command for', () => {
+    it('run commands that the image has', () => {
       const commands = [...read('docker/entry.cjs').matchAll(/^ {2}(\w+): '\.\/apps\//gm)].map(
         ([, command]) => command,
       );
@@ -267,7 +267,7 @@ describe('manifests', () => {
       }
     });
 
-    it('have every secret in a file, and each pod those alone that it needs', () => {
+    it('mount each secret as a file, only in the pods that need it', () => {
       const mounted = pods.map(({ name, spec, env }) => {
         const sources = list(at(spec, 'volumes')).flatMap((volume) => list(at(volume, 'projected', 'sources')));
         const keys = sources.flatMap((source) => list(at(source, 'secret', 'items')).map((item) => at(item, 'key')));
@@ -291,7 +291,7 @@ describe('manifests', () => {
       expect(JSON.stringify(manifests)).not.toContain('secretKeyRef');
     });
 
-    it('mount what they name, and name what is there', () => {
+    it('mount exactly the volumes that exist and that their files need', () => {
       const configMaps = ofKind(manifests, 'ConfigMap').map(({ metadata }) => metadata.name);
       for (const { spec, container, env } of pods) {
         const claims = ofKind(manifests, 'StatefulSet').flatMap((set) => list(at(set, 'spec', 'volumeClaimTemplates')));
@@ -311,7 +311,7 @@ describe('manifests', () => {
       }
     });
 
-    it('are probed at the port that answers, and are killed only after they had their time', () => {
+    it('probe the HTTP port, and terminate only after the shutdown timeout', () => {
       const apps = pods.filter(({ container }) => at(container, 'ports') !== undefined);
       expect(apps.map(({ container }) => at(container, 'ports'))).toEqual([
         [
@@ -335,7 +335,7 @@ describe('manifests', () => {
       }
     });
 
-    it('select pods that there are, and nothing leads to the port of figures', () => {
+    it('select existing pods, and expose no metrics port', () => {
       const selectors = manifests.flatMap((manifest) => {
         const selector = manifest.kind === 'Service' ? at(manifest, 'spec', 'selector') : undefined;
         const found =
@@ -356,13 +356,13 @@ describe('manifests', () => {
       }
     });
 
-    it('every pod has a policy of its own, or none has one', () => {
+    it('have a network policy for every pod or for none', () => {
       const names = policies.map(({ metadata }) => metadata.name.replace(`${RELEASE.name}-`, ''));
       expect([[], pods.map(({ name }) => name).sort()]).toContainEqual(names.sort());
       for (const policy of policies) expect(at(policy, 'spec', 'policyTypes')).toEqual(['Ingress', 'Egress']);
     });
 
-    it('are given an environment that the apps take', () => {
+    it('set an environment that the apps accept', () => {
       const folder = mkdtempSync(join(tmpdir(), 'iss-chart-'));
       const key = `k1:${randomBytes(32).toString('base64')}`;
       const secrets: Record<string, string> = {
@@ -397,7 +397,7 @@ describe('manifests', () => {
     });
   });
 
-  it('let workers reach whatever a webhook may be sent to, and nothing else', () => {
+  it('let workers reach exactly the addresses that webhooks may use', () => {
     const [, manifests = []] = rendered[0] ?? [];
     const worker = ofKind(manifests, 'NetworkPolicy').find(({ metadata }) => metadata.name.endsWith('-worker'));
     const blocks = list(at(worker, 'spec', 'egress'))
@@ -430,7 +430,7 @@ describe('manifests', () => {
     expect(differing).toEqual([]);
   });
 
-  it('let workers with a proxy reach that instead', () => {
+  it('let workers with an egress proxy reach only the proxy', () => {
     const worker = ofKind(new Map(rendered).get('everything') ?? [], 'NetworkPolicy').find(({ metadata }) =>
       metadata.name.endsWith('-worker'),
     );
@@ -441,7 +441,7 @@ describe('manifests', () => {
     });
   });
 
-  it('need as many connections as docs/operations/install.md says', () => {
+  it('need the number of connections in docs/operations/install.md', () => {
     const page = read('docs/operations/install.md');
     const { gateway, worker } = Object(defaultValues());
     const needed = (workers: number): number =>
@@ -458,7 +458,7 @@ describe('manifests', () => {
       });
   });
 
-  it('say where figures are in one way, and end jobs that hang', () => {
+  it('announce metrics by annotation or PodMonitor, and set a deadline for jobs', () => {
     for (const [name, manifests] of rendered) {
       const isMonitored = ofKind(manifests, 'PodMonitor').length > 0;
       const annotated = podsOf(manifests).length > 0 && JSON.stringify(manifests).includes('prometheus.io/scrape');
@@ -469,7 +469,7 @@ describe('manifests', () => {
     }
   });
 
-  it('scale workers on a figure that the worker has', () => {
+  it('scale workers on a metric that the worker exports', () => {
     const [scaled] = rendered.flatMap(([, manifests]) => ofKind(manifests, 'ScaledObject'));
     const [, figure] = /^min\((\w+)\)$/.exec(String(at(scaled, 'spec', 'triggers', 0, 'metadata', 'query'))) ?? [];
     expect(read('apps/webhook-worker/src/health/worker-metrics.ts')).toContain(`'${figure}'`);
@@ -497,7 +497,7 @@ function isWithin(selector: Record<string, unknown>, labels: Record<string, unkn
 }
 
 describe('Kustomize', () => {
-  it("has manifests for values of one's own, without Helm (npm run generate -- manifests --values FILE --out FOLDER)", () => {
+  it('generate -- manifests writes manifests for given values without Helm, and refuses invalid ones', () => {
     const folder = mkdtempSync(join(tmpdir(), 'iss-manifests-'));
     const run = (values: Fields): { status: number | null; stderr: string } => {
       writeFileSync(join(folder, 'values.yaml'), JSON.stringify(values));
@@ -531,7 +531,7 @@ describe('Kustomize', () => {
     return documentsOf(stdout);
   };
 
-  it.each(['base', 'migration'])('%s is built (kubectl kustomize)', (folder) => {
+  it.each(['base', 'migration'])('kubectl kustomize builds %s', (folder) => {
     const built = build(folder);
     if (built === null) return;
     const made = [...kustomizeFiles(kustomizeValues())].filter(
@@ -540,7 +540,7 @@ describe('Kustomize', () => {
     expect(sorted(built)).toEqual(sorted(made.flatMap(([, text]) => documentsOf(text))));
   });
 
-  it('the example is built (kubectl kustomize)', () => {
+  it('kubectl kustomize builds the example overlay', () => {
     const [apps, migration] = [build('overlays/example'), build('overlays/example/migration')];
     if (apps === null || migration === null) return;
     const built = [...apps, ...migration];
@@ -568,7 +568,7 @@ describe('Kustomize', () => {
   });
 });
 
-it('Helm, where it is installed, makes the same of every installation', () => {
+it('Helm, if installed, renders the same manifests', () => {
   const folder = mkdtempSync(join(tmpdir(), 'iss-helm-'));
   const file = join(folder, 'values.yaml');
   try {

@@ -38,7 +38,7 @@ const compose: Compose = parse(read('docker/compose.yaml'), { merge: true });
 const { postgres, redis, ...ours } = compose.services;
 
 describe('docker/Dockerfile', () => {
-  it('starts the apps as the scripts do, with the same flags of Node', () => {
+  it('starts the apps with the Node flags of the npm scripts', () => {
     const entryPoint = ['node', ...APP_FLAGS, '/app/entry.cjs'];
     expect(dockerfile).toContain(`ENTRYPOINT ${JSON.stringify(entryPoint).replaceAll(',', ', ')}\n`);
     const files = matches(read('docker/entry.cjs'), /'\.\/(apps\/.*)'/g);
@@ -51,11 +51,11 @@ describe('docker/Dockerfile', () => {
     }
   });
 
-  it('runs nothing while it is built, so that it needs no network, and no shell in its base', () => {
+  it('has no RUN or ADD, so that a build needs no network and no shell', () => {
     expect(matches(dockerfile, /^(RUN|ADD)\b/gm)).toEqual([]);
   });
 
-  it('sets variables that exist only', () => {
+  it('sets only variables that exist', () => {
     const set = matches(dockerfile, /\b([A-Z][A-Z0-9_]+)=/g);
     expect(set).toContain('BUILD_GIT_SHA');
     expect(set.filter((name) => !known.includes(name) && name !== 'NODE_ENV')).toEqual([]);
@@ -63,12 +63,12 @@ describe('docker/Dockerfile', () => {
 });
 
 describe('docker/compose.yaml', () => {
-  it('demands exactly what compose.env.example names', () => {
+  it('requires exactly the variables in compose.env.example', () => {
     const demanded = new Set(matches(read('docker/compose.yaml'), /\$\{([A-Z0-9_]+):\?/g));
     expect(Object.keys(parseEnv(read('docker/compose.env.example'))).sort()).toEqual([...demanded].sort());
   });
 
-  it('runs one image, of this version, with a command that it knows', () => {
+  it('runs one image of this version with commands that it has', () => {
     const commands = matches(read('docker/entry.cjs'), /^ {2}(\w+): '/gm);
     for (const { image, command = [] } of Object.values(ours)) {
       expect(image).toBe(`\${ISS_IMAGE:-identity-state-service:${manifest.version}}`);
@@ -77,14 +77,11 @@ describe('docker/compose.yaml', () => {
     expect(Object.keys(ours)).toEqual(['migrate', 'gateway', 'worker']);
   });
 
-  it.each(Object.entries(ours))(
-    'runs %s without privileges, on a file system that it cannot write to',
-    (_, service) => {
-      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
-    },
-  );
+  it.each(Object.entries(ours))('runs %s without privileges and with a read-only file system', (_, service) => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+  });
 
-  it('migrates first, as the owner of the database, which the apps are not', () => {
+  it('migrates before the apps start, with a login that only the migration has', () => {
     expect(ours['migrate']).toMatchObject({
       restart: 'no',
       secrets: expect.arrayContaining(['database_owner_url']),
@@ -99,7 +96,7 @@ describe('docker/compose.yaml', () => {
     }
   });
 
-  it('has no secret in an environment or a command: each is a file that docker/secrets.sh makes', () => {
+  it('passes secrets only as files that docker/secrets.sh creates', () => {
     const made = [
       ...matches(read('docker/secrets.sh'), /\| make (\w+)$/gm),
       ...(/^for name in (.*); do$/m.exec(read('docker/secrets.sh'))?.[1]?.split(' ') ?? []),
@@ -118,20 +115,20 @@ describe('docker/compose.yaml', () => {
     }
   });
 
-  it('asks each service that stays how it is', () => {
+  it('has a health check for each long-running service', () => {
     const [gateway, worker] = [ours['gateway'], ours['worker']].map((app) => app?.healthcheck?.test.join(' '));
     expect(gateway).toContain('http://127.0.0.1:3000/health');
     expect(worker).toContain('http://127.0.0.1:3010/health');
     for (const data of [postgres, redis]) expect(data?.healthcheck?.test).toBeDefined();
   });
 
-  it('gives Redis a password, the policy that BullMQ needs, and data a network that leads nowhere', () => {
+  it('gives Redis a password and noeviction, and isolates the network of the data stores', () => {
     expect(redis?.command).toEqual(expect.arrayContaining(['/run/secrets/redis_password_conf', 'noeviction']));
     expect(compose.networks['data']).toEqual({ internal: true });
     expect([postgres?.networks, redis?.networks]).toEqual([['data'], ['data']]);
   });
 
-  it('takes the variables of the archive from another file', () => {
+  it('has an overlay for the archive that sets only variables that exist', () => {
     const { services, secrets }: Compose = parse(read('docker/compose.archive.yaml'), { merge: true });
     expect(Object.keys(services)).toEqual(['gateway', 'worker']);
     for (const { environment = {}, secrets: used } of Object.values(services)) {
@@ -140,7 +137,7 @@ describe('docker/compose.yaml', () => {
     }
   });
 
-  it('mounts files that exist, and can be run where they are run', () => {
+  it('mounts an existing, executable file in PostgreSQL', () => {
     const files = (postgres?.volumes ?? []).filter((volume) => volume.startsWith('./'));
     expect(files).toHaveLength(1);
     for (const volume of files) {

@@ -11,7 +11,7 @@ const read = (path: string): string => readFileSync(join(repositoryRoot, path), 
 const matches = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, group]) => group ?? '');
 
-it('docs/operations/observability.md names every figure of both processes and no other', () => {
+it('docs/operations/observability.md names exactly the metrics of both processes', () => {
   const sources = [
     'apps/webhook-worker/src/health/worker-metrics',
     'apps/api-gateway/src/http/answer/access-log',
@@ -24,31 +24,34 @@ it('docs/operations/observability.md names every figure of both processes and no
   expect([...named].sort()).toEqual(figures.sort());
 });
 
-describe('without containers', () => {
+describe('docs/operations/without-containers.md', () => {
   const page = read('docs/operations/without-containers.md');
 
-  it.each(globSync('deploy/systemd/*.service', { cwd: repositoryRoot }))('%s starts what is there', (file) => {
-    const unit = read(file);
-    const [, program = ''] = /^ExecStart=\S+\/node .*?(apps\/\S+\.js)/m.exec(unit) ?? [];
-    expect(program).not.toBe('');
-    expect(existsSync(join(repositoryRoot, program))).toBe(true);
-    const variables = new Set(matches(unit, /([A-Z_]+)_FILE=%d\//g));
-    const credentials = matches(unit, /^LoadCredential=([A-Z_]+):/gm).map((name) =>
-      name.replace(/^(GATEWAY|OWNER|WORKER)_/, ''),
-    );
-    expect(credentials.sort()).toEqual([...variables].sort());
-    for (const secret of matches(unit, /^LoadCredential=\S+:(\S+)$/gm))
-      expect(page).toContain(secret.replace('/etc/iss/secrets/', ''));
-  });
+  it.each(globSync('deploy/systemd/*.service', { cwd: repositoryRoot }))(
+    'documents %s, which starts an existing program with all its credentials',
+    (file) => {
+      const unit = read(file);
+      const [, program = ''] = /^ExecStart=\S+\/node .*?(apps\/\S+\.js)/m.exec(unit) ?? [];
+      expect(program).not.toBe('');
+      expect(existsSync(join(repositoryRoot, program))).toBe(true);
+      const variables = new Set(matches(unit, /([A-Z_]+)_FILE=%d\//g));
+      const credentials = matches(unit, /^LoadCredential=([A-Z_]+):/gm).map((name) =>
+        name.replace(/^(GATEWAY|OWNER|WORKER)_/, ''),
+      );
+      expect(credentials.sort()).toEqual([...variables].sort());
+      for (const secret of matches(unit, /^LoadCredential=\S+:(\S+)$/gm))
+        expect(page).toContain(secret.replace('/etc/iss/secrets/', ''));
+    },
+  );
 
-  it('names variables that there are', () => {
+  it('names only variables that exist', () => {
     const known = Object.keys(parseEnv(read('.env.example')));
     const named = matches(page, /^([A-Z][A-Z_]+)=/gm).filter((name) => name !== 'NODE_EXTRA_CA_CERTS');
     expect(named.length).toBeGreaterThan(4);
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('has a test issuer whose own authority is believed by NODE_EXTRA_CA_CERTS, and only by that', async () => {
+  it('creates a certificate that the doctor trusts only with NODE_EXTRA_CA_CERTS', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'iss-authority-'));
     const [, commands = ''] = /```sh\n(openssl req [^`]*)```/.exec(page) ?? [];
     execFileSync('sh', ['-e', '-c', commands], { cwd: folder, stdio: 'ignore' });

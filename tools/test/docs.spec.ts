@@ -18,7 +18,7 @@ const anchorsOf = (text: string): string[] =>
   );
 const known = variablesOf(read('.env.example'));
 
-it('every command of npm in a document exists', () => {
+it('every npm command in the documents exists', () => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(read('package.json'));
   const FOLDERS: Readonly<Record<string, string>> = { tool: 'tools', trial: 'tools/trials' };
   const documents = ['*.md', 'docs/**/*.md', '{apps,libs}/*/README.md'].flatMap((pattern) =>
@@ -35,7 +35,7 @@ it('every command of npm in a document exists', () => {
   expect([commands.length > 50, missing.map(([text]) => text)]).toEqual([true, []]);
 });
 
-it('every error code has a section', () => {
+it('docs/errors.md has a section for every error code', () => {
   const sections = [...read('docs/errors.md').matchAll(/^## (\w+)$/gm)].map(([, code]) => code);
   expect(sections.sort()).toEqual([...ERROR_CODES].sort());
 });
@@ -47,7 +47,7 @@ it('docs/operations/configuration.md names every variable that a process reads',
   expect(missing).toEqual([]);
 });
 
-it('docs/operations/asvs.md has each requirement of levels 1 and 2 once, with an existing test or a reason', () => {
+it('docs/operations/asvs.md lists each requirement of levels 1 and 2 once, with a test or a reason', () => {
   const rows = [...read('docs/operations/asvs.md').matchAll(/^- (\d[\d., –]*?): (.*)$/gm)];
   const ids = rows.flatMap(([, list = '']) => idsOf(list)).sort();
   // The ids in OWASP's own list (version 5.0.0), sorted as text.
@@ -82,7 +82,7 @@ it.each(
   globSync('{README,CHANGELOG,CONTRIBUTING,SECURITY,docs/**/*,apps/*/README,libs/*/README}.md', {
     cwd: repositoryRoot,
   }),
-)('links of %s lead somewhere', (page) => {
+)('the links of %s have existing targets', (page) => {
   const targets = [...read(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target]) => target ?? '');
   const broken = targets.filter((target) => {
     const [path = '', anchor] = target.split('#');
@@ -98,18 +98,18 @@ describe('docs/decisions/README.md', () => {
   const index = read('docs/decisions/README.md');
   const rows = [...index.matchAll(/^- \[(\d{4}: [^\]]+)\]\(([^)]+)\)$/gm)];
 
-  it('lists every record once, by its title, in the order of numbers', () => {
+  it('lists every record once by title, in the order of their numbers', () => {
     const titles = records.map((file) => [/^# (.+)$/m.exec(read(file))?.[1], basename(file)]);
     expect(rows.map(([, title, file]) => [title, file])).toEqual(titles);
   });
 
-  it('gives a number to one record, in its name and in its title', () => {
+  it('has unique numbers, equal in file name and title', () => {
     const numbers = records.map((file) => basename(file).slice(0, 4));
     expect(new Set(numbers).size).toBe(numbers.length);
     expect(rows.map(([, title]) => title?.slice(0, 4))).toEqual(numbers);
   });
 
-  it('says of each given package whether it is used', () => {
+  it('states for each given package whether it is used', () => {
     const manifest: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
       read('package.json'),
     );
@@ -127,7 +127,7 @@ describe('docker/compose.yaml', () => {
     for (const document of parseAllDocuments(read(file), { merge: true })) expect(document.errors).toEqual([]);
   });
 
-  it('sets variables that exist only', () => {
+  it('sets only variables that exist', () => {
     const ofPostgres = /^POSTGRES_/;
     const set = [...read(file).matchAll(/^\s+([A-Z][A-Z0-9_]{3,}): /gm)].map(([, name]) => name ?? '');
     expect(set.filter((name) => !known.includes(name) && !ofPostgres.test(name))).toEqual([]);

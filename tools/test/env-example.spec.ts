@@ -22,23 +22,23 @@ describe('.env.example', () => {
     expect(SECRET_VARIABLES.filter((name) => !ofApps.includes(name))).toEqual([]);
   });
 
-  it('holds defaults that the start command takes as they are', () => {
+  it('contains the defaults of the start command', () => {
     expect(readStartSettings(example)).toEqual(readStartSettings({}));
   });
 });
 
-describe('the settings of the start command', () => {
+describe('readStartSettings', () => {
   it.each([
     [{ PORT: 'abc' }, /^PORT: abc is not a port/],
     [{ INBOX_PORT: '65536' }, /^INBOX_PORT: /],
     [{ APP_ENV: 'production' }, /^DATABASE_URL is missing/],
     [{ APP_ENV: 'staging', DATABASE_URL: 'postgres://localhost/x' }, /^OIDC_ISSUER is missing/],
     [{ OIDC_PROJECT_ID: 'a/b' }, /^OIDC_PROJECT_ID: /],
-  ])('refuse %j in one line that names the variable', (env, message) => {
+  ])('refuses %j in one line that names the variable', (env, message) => {
     expect(() => readStartSettings(env)).toThrow(message);
   });
 
-  it('take a foreign issuer as it is, but for a slash at its end', () => {
+  it('returns a foreign issuer without its trailing slash', () => {
     expect(readStartSettings({ OIDC_ISSUER: 'https://id.example/', OIDC_PROJECT_ID: 'p' })).toMatchObject({
       foreignIssuer: 'https://id.example',
       projectId: 'p',

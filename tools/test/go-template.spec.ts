@@ -45,12 +45,12 @@ it.each([
   ['{{ template "d" }}', /is not understood here/],
   ['{{ (list 1 }}', /lacks a \)/],
   ['{{ .name | }}', /lacks a value/],
-])('%j', (source, written) => {
+])('executes like Go or is refused: %j', (source, written) => {
   if (typeof written === 'string') expect(run(source)).toBe(written);
   else expect(() => run(source)).toThrow(written);
 });
 
-it('prints no number that Go would print otherwise', () => {
+it('refuses to print a number that Go would print as a float', () => {
   const steps = parseTemplate('t', '{{ . }}', new Map());
   expect(execute(steps, 999_999, {})).toBe('999999');
   expect(() => execute(steps, 1_000_000, {})).toThrow('1000000 would be printed as a float64');

@@ -127,13 +127,13 @@ async function run(...words: string[]): Promise<{ code: unknown; output: string;
   );
 }
 
-describe('the tree of the image', () => {
-  it('is as small as what runs', () => {
+describe('the file tree of the image', () => {
+  it('is smaller than its limit', () => {
     expect(staged.bytes).toBeLessThan(MAX_BYTES);
     expect(staged.bytes).toBeGreaterThan(MAX_BYTES / 4);
   });
 
-  it('holds no tests, types, maps, sources or development packages', () => {
+  it('contains no tests, types, maps, sources or development packages', () => {
     const foreign = [
       /\.(map|[cm]?ts|tsbuildinfo)$|\.(int-|e2e-)?spec\.js$/,
       // The stores read their SQL from files at start.
@@ -143,7 +143,7 @@ describe('the tree of the image', () => {
     expect(pathsIn(tree).filter((path) => foreign.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  it('names every package in it, and no other, in its bill of materials', () => {
+  it('has a bill of materials with exactly its packages', () => {
     const bill: { components: { name: string; version: string; purl: string; hashes?: unknown[] }[] } = JSON.parse(
       fs.readFileSync(join(tree, 'sbom.cdx.json'), 'utf8'),
     );
@@ -158,20 +158,20 @@ describe('the tree of the image', () => {
     expect(present.length).toBeGreaterThan(100);
   });
 
-  it('is the same, bit by bit, when it is staged again', () => {
+  it('is identical, bit by bit, when it is staged again', () => {
     const again = join(folder, 'again');
     expect(stageTree(again, CREATED)).toEqual(staged);
     expect(digestOf(again)).toBe(digestOf(tree));
   });
 });
 
-describe('read-only, with the rights of another user, and with the roles and secrets of compose.yaml', () => {
-  it('says which processes there are', async () => {
+describe('the read-only image under another user, with the roles and secrets of compose.yaml', () => {
+  it('names its commands if none or an unknown one is given', async () => {
     expect(await run()).toMatchObject({ code: 2, complaint: expect.stringContaining('gateway, worker, migrate, iss') });
     expect(await run('constructor')).toMatchObject({ code: 2 });
   });
 
-  it('migrates a database, and again without harm', async () => {
+  it('migrates a database, and changes nothing the second time', async () => {
     expect(await run('migrate')).toMatchObject({
       code: 0,
       output: expect.stringMatching(/^applied InitialSchema1700000000001\n.*Migrations applied: \d+\.\n$/s),
@@ -179,7 +179,7 @@ describe('read-only, with the rights of another user, and with the roles and sec
     expect(await run('migrate')).toEqual({ code: 0, output: 'The database is up to date.\n', complaint: '' });
   });
 
-  it('needs no login with more rights', async () => {
+  it('needs no privileged login, and only iss_owner owns tables', async () => {
     const logins = await asSuperuser('iss', (client) =>
       client.query(
         `SELECT rolname AS login, rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS privileged,
@@ -197,7 +197,7 @@ describe('read-only, with the rights of another user, and with the roles and sec
     ]);
   });
 
-  it('has the command of operators', async () => {
+  it('runs the iss commands of operators', async () => {
     const limit = ['--principal', 'oidc:p#alice', '--limit', 'requests_per_minute'];
     await run('iss', 'admin', 'limits', 'set', ...limit, '--value', '9000');
     expect(await run('iss', 'admin', 'limits', 'list')).toMatchObject({
@@ -212,7 +212,7 @@ describe('read-only, with the rights of another user, and with the roles and sec
   it.each([
     ['gateway', 'PORT'],
     ['worker', 'WORKER_PORT'],
-  ] as const)('%s becomes ready, and ends when it is told to', async (command, portVariable) => {
+  ] as const)('%s becomes ready, and exits with 0 after SIGTERM', async (command, portVariable) => {
     const port = await reservePort();
     const log = fs.openSync(join(folder, `${command}.log`), 'w');
     const app: OwnedProcess = await startOwned(node, [...APP_FLAGS, join(tree, 'entry.cjs'), command], {
@@ -245,7 +245,7 @@ describe('read-only, with the rights of another user, and with the roles and sec
   });
 });
 
-it.each(['api-gateway', 'webhook-worker'])('%s starts without loading what migrations need', (app) => {
+it.each(['api-gateway', 'webhook-worker'])('%s starts without loading TypeORM', (app) => {
   const script = `require('./apps/${app}/dist/app.js'); console.log(Object.keys(require.cache).join('\\n'))`;
   const loaded = execFileSync(node, ['-e', script], { ...account, cwd: tree, encoding: 'utf8' });
   expect(loaded).toContain('/node_modules/pg/');

@@ -95,7 +95,7 @@ async function proved(subjectId: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-it('proves the newest version of a subject to its owner, again and again', async () => {
+it('iss monitor --subject proves the newest version to the owner after each change', async () => {
   const tenant = await TestTenant.open(product, 'acme');
   expect((await tenant.create(tenant.owner, 'acme-corp')).status).toBe(201);
   expect(await proved('acme-corp')).toMatchObject({
@@ -111,7 +111,7 @@ it('proves the newest version of a subject to its owner, again and again', async
   });
 });
 
-it('follows a real log and cosigns it, until a superuser falsifies the map', async () => {
+it('the auditor cosigns a log, catches up after an outage, and refuses a falsified map', async () => {
   await addFacts(300);
   await isPublished();
   await addFacts(5);

@@ -36,20 +36,23 @@ const sources = globSync('{apps,libs}/*/src/**/*.ts', { cwd: repositoryRoot })
   .map(read)
   .join('\n');
 
-it.each(rules)('$alert says what it is, whom it concerns, and where to read on', ({ labels, annotations }) => {
-  expect(['page', 'ticket']).toContain(labels.severity);
-  expect(annotations.summary).not.toBe('');
-  const [page = '', anchor = ''] = annotations.runbook.split('#');
-  const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replace(/\s/g, '-'),
-  );
-  expect(headings).toContain(anchor);
-});
+it.each(rules)(
+  'the alert $alert has a severity, a summary and an existing section of a runbook',
+  ({ labels, annotations }) => {
+    expect(['page', 'ticket']).toContain(labels.severity);
+    expect(annotations.summary).not.toBe('');
+    const [page = '', anchor = ''] = annotations.runbook.split('#');
+    const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replace(/\s/g, '-'),
+    );
+    expect(headings).toContain(anchor);
+  },
+);
 
-it.each(rules.map(({ alert }) => alert))('the runbook of %s names it', (alert) => {
+it.each(rules.map(({ alert }) => alert))('the documents of operations name the alert %s', (alert) => {
   expect(operations).toContain(`\`${alert}\``);
 });
 
@@ -59,24 +62,24 @@ const asked = [
 ];
 
 it.each([...new Set(asked.flatMap(figuresOf))].filter((name) => !/^(nodejs|process)_/.test(name)))(
-  '%s, which rules or dashboards ask for, is documented and there',
+  'the metric %s, which a rule or dashboard queries, exists and is documented',
   (name) => {
     expect(documented).toContain(name);
     expect(sources).toContain(`'${name}'`);
   },
 );
 
-it('every expression asks for a figure', () => {
+it('every expression of rules and dashboards queries a known metric', () => {
   expect(asked.filter((expr) => figuresOf(expr).length === 0)).toEqual([]);
   expect(asked.length).toBeGreaterThan(40);
 });
 
-it('dashboards have ids of their own, and so do their panels', () => {
+it('dashboards and their panels have unique ids', () => {
   expect(new Set(dashboards.map(({ uid }) => uid)).size).toBe(2);
   for (const { panels } of dashboards) expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
 });
 
-it('alerts fire on what they are for, and not in a healthy hour (promtool)', () => {
+it('alerts fire only in their failure cases (promtool)', () => {
   const { error, status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'alerts.test.yaml'], {
     cwd: folder,
     encoding: 'utf8',
@@ -88,14 +91,14 @@ it('alerts fire on what they are for, and not in a healthy hour (promtool)', () 
   expect([status, `${stdout}${stderr}`]).toEqual([0, expect.stringContaining('SUCCESS')]);
 });
 
-it('the error budget counts every code that is a 5xx', () => {
+it('the alerts of the error budget count every error code with a 5xx status', () => {
   const statuses = read('libs/contract/src/describe/errors.ts').matchAll(/^ {2}(\w+): 5\d\d,$/gm);
   const codes = [...statuses].map(([, code]) => code).join('|');
   const budgets = rules.filter(({ alert }) => alert.startsWith('IssErrorBudget'));
   for (const { expr } of budgets) expect(expr.split(`http_errors_total{code=~"${codes}"}`)).toHaveLength(3);
 });
 
-it('while a dependency is away, alertmanager.yaml mutes what needs it and nothing else', () => {
+it('alertmanager.yaml mutes exactly the alerts that need an unavailable dependency', () => {
   const { inhibit_rules: inhibited }: { inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[] } =
     parse(read('deploy/observability/alertmanager.yaml'));
   const matches = (matcher: string, labels: Record<string, string | undefined>): boolean => {
@@ -122,7 +125,7 @@ it('while a dependency is away, alertmanager.yaml mutes what needs it and nothin
   ).toEqual([]);
 });
 
-it('every alert has a case in which it fires, and one in which it does not', () => {
+it('alerts.test.yaml has a firing and a silent case for every alert', () => {
   const cases = read('deploy/observability/alerts.test.yaml');
   for (const { alert } of rules) {
     expect(cases).toContain(`alertname: ${alert},`);

@@ -30,7 +30,7 @@ describe('npm run tool -- release/attest', () => {
     return file;
   };
 
-  it('signs what is released with its provenance, which another key or another file does not pass', async () => {
+  it('signs a release with its provenance, and refuses another key or a changed file', async () => {
     const [key, other] = [keyOf('ours'), keyOf('others')];
     const file = join(folder, 'package.tgz');
     writeFileSync(file, 'a package');
@@ -79,10 +79,10 @@ describe('npm run tool -- advisories', () => {
   });
 
   it.each([
-    ['nothing', {}, 0, '0 production packages'],
+    ['no advisory', {}, 0, '0 production packages'],
     ['a moderate advisory', advisory('moderate'), 0, '0 production packages'],
     ['a critical advisory', advisory('critical'), 1, 'critical: express'],
-  ])('of a registry that knows of %s', async (_, answer, code, said) => {
+  ])('exits as expected if the registry returns %s', async (_, answer, code, said) => {
     const server = createServer((request, response) => {
       const isAsked = request.url === '/-/npm/v1/security/advisories/bulk';
       const body = JSON.stringify(isAsked ? answer : packument(decodeURIComponent(String(request.url).slice(1))));
@@ -103,13 +103,13 @@ describe('npm run tool -- advisories', () => {
     }
   });
 
-  it('passes, and says so, where no registry answers', async () => {
+  it('passes with a message if the registry does not answer', async () => {
     const env = { npm_config_registry: 'http://127.0.0.1:1/', npm_config_cache: join(folder, 'none') };
     expect(await run('advisories', [], env)).toEqual([0, expect.stringContaining('does not answer')]);
   });
 });
 
-it('an image is built on a base by digest, or on one that was made here', async () => {
+it('image/image refuses a base image by tag', async () => {
   const refused = await run('image/image', ['--base', 'docker.io/library/node:26.10-slim']);
   expect(refused).toEqual([1, expect.stringMatching(/--base.*@sha256:/)]);
 });

@@ -61,7 +61,7 @@ async function secretsOf(id: string) {
 }
 
 describe('resealSecrets', () => {
-  it('seals under the first key what is not, and says which keys are done with', async () => {
+  it('reseals all secrets with the first key and returns the unused keys', async () => {
     const ids = [
       await subscribe(ring(OLD)),
       await subscribe(ring(OLDER)),
@@ -95,13 +95,13 @@ describe('resealSecrets', () => {
     expect(await resealSecrets(store, box)).toMatchObject({ resealed: 0, current: 5 });
   });
 
-  it('drops a previous secret of which the grace is over, whatever sealed it', async () => {
+  it('deletes a previous secret after its grace period, even if its key is missing', async () => {
     const id = await subscribe(ring(NEW), { box: ring(LOST), graceSeconds: -1 });
     expect(await resealSecrets(store, ring(NEW, OLD))).toMatchObject({ resealed: 1, unopened: [] });
     expect(await secretsOf(id)).toMatchObject({ previous_secret_sealed: null, is_bounded: false });
   });
 
-  it('leaves and names what does not open, and keeps the key that it names', async () => {
+  it('returns secrets that it cannot open, and keeps them and their key', async () => {
     const [lost, swapped, fine] = [
       await subscribe(ring(LOST)),
       await subscribe(ring(OLD)),
@@ -119,7 +119,7 @@ describe('resealSecrets', () => {
     expect(keyIdOf((await secretsOf(fine)).secret_sealed)).toBe('new');
   });
 
-  it('does not undo a rotation that comes in between, and seals its secret as well', async () => {
+  it('keeps a concurrent rotation and reseals its secret', async () => {
     const id = await subscribe(ring(OLD));
     let isFirst = true;
     const racing = {
@@ -144,7 +144,7 @@ describe('resealSecrets', () => {
     expect(ring(NEW).open((await secretsOf(id)).secret_sealed, id)).toBe('rotated meanwhile');
   });
 
-  it('seals the keys of tenants anew too, and leaves one alone that was replaced meanwhile', async () => {
+  it('reseals the issuing keys of tenants, except a key that is replaced concurrently', async () => {
     const keys = new SealedSecretStore(database.sql, 'issuing_keys');
     await run('other_tenant', `INSERT INTO tenants (tenant_id, name) VALUES ('bank', 'Bank')`);
     for (const [kid, tenant] of Object.entries({ kept: 'acme', replaced: 'bank' })) {
@@ -170,7 +170,7 @@ describe('resealSecrets', () => {
     expect(ring(NEW).open(kept?.secret ?? '', 'kept')).toBe('private kept');
   });
 
-  it('goes through more than one page', async () => {
+  it('reseals more than one page of secrets', async () => {
     const box = ring(OLD);
     await run(
       'many',

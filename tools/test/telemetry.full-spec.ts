@@ -70,7 +70,7 @@ const only = <T>(found: readonly T[]): T => {
   return one;
 };
 
-describe('telemetry that is on', () => {
+describe('enabled telemetry', () => {
   let alone: Sent;
   let unsampled: Sent;
   let together: Sent[];
@@ -91,7 +91,7 @@ describe('telemetry that is on', () => {
     await Promise.all([...product.gateways, ...product.workers].map((each) => each.terminate()));
   });
 
-  it('makes one trace from the caller to the receiver, sent before the processes end', () => {
+  it('sends one trace from the caller to the receiver before the processes exit', () => {
     const spans = ofTrace(alone.traceId);
     const request = only(spans.filter(({ kind }) => kind === SERVER));
     expect(request).toMatchObject({
@@ -133,13 +133,13 @@ describe('telemetry that is on', () => {
     for (const { spanId } of posts) expect(told).toContain(`00-${alone.traceId}-${spanId}-01`);
   });
 
-  it('follows the caller, who does not have its request recorded', () => {
+  it('records no spans for an unsampled trace, and forwards its context', () => {
     expect(ofTrace(unsampled.traceId)).toEqual([]);
     const told = receiver.requests.map(({ headers }) => String(headers['traceparent']));
     expect(told).toContainEqual(expect.stringMatching(new RegExp(`^00-${unsampled.traceId}-[0-9a-f]{16}-00$`)));
   });
 
-  it('tells of a statement that requests share in the trace of each, and that it was one', () => {
+  it('links the spans of requests that share a statement to that statement', () => {
     const traces = together.map(({ traceId }) => ofTrace(traceId));
     const creates = traces.map((spans) => {
       const request = only(spans.filter(({ kind }) => kind === SERVER));
@@ -163,7 +163,7 @@ describe('telemetry that is on', () => {
     expect(creates.filter(({ kind }) => kind === CLIENT).length).toBeLessThan(TOGETHER);
   });
 
-  it('tells nothing of subjects, of callers, of what was sent', async () => {
+  it('contains no subject ids, principals, tokens or attributes', async () => {
     const { Authorization } = await product.authorization(tenant.owner);
     const all = JSON.stringify([otlp.spans, otlp.points]);
     const { attributes } = envelope('x') as { attributes: unknown };
@@ -171,18 +171,18 @@ describe('telemetry that is on', () => {
     for (const secret of [...secrets, JSON.stringify(attributes)]) expect(all).not.toContain(secret);
   });
 
-  it('tells of requests that go the ordinary way, by Express, as well', () => {
+  it('also records requests that Express handles', () => {
     const request = only(otlp.spans.filter(({ name }) => name === 'POST /v1/webhook-subscriptions'));
     const statements = otlp.spans.filter(({ parentSpanId }) => parentSpanId === request.spanId);
     expect(statements.map(({ kind }) => kind)).toContain(CLIENT);
     expect(request.parentSpanId).toBe('');
   });
 
-  it('does not tell of probes', () => {
+  it('records no spans for probes', () => {
     expect(otlp.spans.filter(({ name }) => name.includes('readiness') || name.includes('health'))).toEqual([]);
   });
 
-  it('sends the figures of both processes, under their names, with the headers that were asked for', () => {
+  it('sends the metrics of both processes with the configured headers', () => {
     const route = '/v1/tenants/:tenant_id/entity-states';
     const durations = otlp.points.filter(
       ({ name, attributes }) => name === 'http_request_duration_seconds' && attributes['route'] === route,
@@ -202,7 +202,7 @@ describe('telemetry that is on', () => {
     expect(new Set(otlp.headers.map((headers) => headers['x-api-key']))).toEqual(new Set(['p@ss']));
   });
 
-  it('holds nothing up while nobody takes it, and says so once', async () => {
+  it('delays nothing while the collector is down, and warns at most once a minute', async () => {
     await otlp.stop();
     const startedAt = new Date();
     await Promise.all([...product.gateways, ...product.workers].map((each) => each.start()));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../root.ts';
 
-it.each(['api-gateway', 'webhook-worker'])('telemetry that is off loads nothing of it into the %s', (app) => {
+it.each(['api-gateway', 'webhook-worker'])('the %s loads no OpenTelemetry SDK if telemetry is off', (app) => {
   const folder = mkdtempSync(join(tmpdir(), 'iss-loaded-'));
   const probe = join(folder, 'probe.cjs');
   writeFileSync(

@@ -4,7 +4,7 @@ import { createTestDatabase } from '../testing/test-database.ts';
 import { testRedisUrl } from '../testing/test-redis.ts';
 
 describe('the services of the integration tests', () => {
-  it('gives each caller an empty PostgreSQL 18 database in UTF-8 that orders by code point', async () => {
+  it('return a separate empty PostgreSQL 18 database that sorts by code point', async () => {
     const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     const client = new Client({ connectionString: one.url });
     await client.connect();
@@ -25,7 +25,7 @@ describe('the services of the integration tests', () => {
     await expect(new Client({ connectionString: one.url }).connect()).rejects.toMatchObject({ code: '3D000' });
   });
 
-  it('gives each caller an empty Redis database', async () => {
+  it('return a separate empty Redis database', async () => {
     const urls = await Promise.all([testRedisUrl(), testRedisUrl()]);
     expect(new Set(urls).size).toBe(2);
     const client = new Redis(urls[0]);

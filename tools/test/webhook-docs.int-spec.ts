@@ -15,7 +15,7 @@ import {
   secret,
 } from './webhook-receivers.ts';
 
-it('the example carries its own signatures', () => {
+it('the example in docs/webhooks.md has valid signatures', () => {
   const [, head = '', body = ''] = /```http\n([\s\S]*?)\n\n([\s\S]*?)\n```/.exec(page) ?? [];
   const headers = Object.fromEntries(
     [...head.matchAll(/^([\w-]+): (.*)$/gm)].map(([, name = '', value]) => [name.toLowerCase(), value]),
@@ -25,7 +25,7 @@ it('the example carries its own signatures', () => {
   expect(headers).toMatchObject(signDelivery({ secrets: [shown], id: JSON.parse(body).id, timestampSeconds, body }));
 });
 
-it('the library of Standard Webhooks comes first, then programs without it', () => {
+it('docs/webhooks.md shows the library of Standard Webhooks before other programs', () => {
   expect(files).toEqual(['library.mjs', 'receiver.mjs', 'receiver.py', 'receiver.go', 'Receiver.java', 'verify.sh']);
 });
 
@@ -33,7 +33,7 @@ describeReceiver({ file: 'receiver.mjs', versionFlag: '--version', schemes: ['we
 describeReceiver({ file: 'library.mjs', versionFlag: '--version', schemes: ['webhook'] });
 describeReceiver({ file: 'receiver.py', versionFlag: '--version', schemes: ['webhook', 'service'] });
 
-describe('the shell script', () => {
+describe('the shell script verify.sh', () => {
   let folder: string;
 
   beforeAll(() => {
@@ -45,26 +45,29 @@ describe('the shell script', () => {
   });
 
   const present = isPresent('bash', '--version') && isPresent('openssl', 'version');
-  itWith('bash with openssl', present).each(['webhook', 'service'] as const)('verifies by the scheme %s', (scheme) => {
-    const { text, command, args } = sample('verify.sh');
-    writeFileSync(join(folder, 'verify.sh'), text);
-    const verify = ({ headers, body }: Delivery): number | null => {
-      const variables = Object.entries(headers).map(([name, value]) => [
-        name.toUpperCase().replaceAll('-', '_'),
-        value,
-      ]);
-      const env = {
-        PATH: process.env['PATH'],
-        WEBHOOK_SECRET: secret,
-        WEBHOOK_SCHEME: scheme,
-        ...Object.fromEntries(variables),
+  itWith('bash with openssl', present).each(['webhook', 'service'] as const)(
+    'accepts genuine and refuses forged deliveries with the scheme %s',
+    (scheme) => {
+      const { text, command, args } = sample('verify.sh');
+      writeFileSync(join(folder, 'verify.sh'), text);
+      const verify = ({ headers, body }: Delivery): number | null => {
+        const variables = Object.entries(headers).map(([name, value]) => [
+          name.toUpperCase().replaceAll('-', '_'),
+          value,
+        ]);
+        const env = {
+          PATH: process.env['PATH'],
+          WEBHOOK_SECRET: secret,
+          WEBHOOK_SCHEME: scheme,
+          ...Object.fromEntries(variables),
+        };
+        return spawnSync(command, args, { cwd: folder, env, input: body }).status;
       };
-      return spawnSync(command, args, { cwd: folder, env, input: body }).status;
-    };
-    const { genuine, forged } = deliveries(scheme);
-    expect([...genuine, ...forged].map((delivery) => [delivery.what, verify(delivery)])).toEqual([
-      ...genuine.map(({ what }) => [what, 0]),
-      ...forged.map(({ what }) => [what, 1]),
-    ]);
-  });
+      const { genuine, forged } = deliveries(scheme);
+      expect([...genuine, ...forged].map((delivery) => [delivery.what, verify(delivery)])).toEqual([
+        ...genuine.map(({ what }) => [what, 0]),
+        ...forged.map(({ what }) => [what, 1]),
+      ]);
+    },
+  );
 });

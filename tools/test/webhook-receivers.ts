@@ -61,11 +61,11 @@ export function deliveries(scheme: 'webhook' | 'service'): { genuine: Delivery[]
     one('a cut signature', { ...signed(), [header]: (signed()[header] ?? '').slice(0, -2) }),
   ];
   if (scheme === 'service')
-    return { genuine: [one('its own secret', signed()), one('again', signed())], forged: common };
+    return { genuine: [one('its own secret', signed()), one('a repeated delivery', signed())], forged: common };
   return {
     genuine: [
       one('its own secret', signed()),
-      one('again', signed()),
+      one('a repeated delivery', signed()),
       one('four minutes old', signed({ ageSeconds: 240 })),
       one('a rotation with grace', signed({ secrets: [oldSecret, secret] })),
     ],
@@ -75,7 +75,7 @@ export function deliveries(scheme: 'webhook' | 'service'): { genuine: Delivery[]
       one('six minutes ahead', signed({ ageSeconds: -360 })),
       one('another id', { ...signed(), 'webhook-id': 'evt_2' }),
       one('another time', { ...signed(), 'webhook-timestamp': String(Math.floor(Date.now() / 1_000) - 10) }),
-      one('a time that is none', { ...signed(), 'webhook-timestamp': 'now' }),
+      one('an invalid time', { ...signed(), 'webhook-timestamp': 'now' }),
       one('no time', without('webhook-timestamp')),
       one('another version', {
         ...signed(),
@@ -117,37 +117,43 @@ export function describeReceiver({ file, versionFlag, schemes }: ReceiverSample)
     });
 
     const { text, command, args } = sample(file);
-    itWith(command, isPresent(command, versionFlag)).each(schemes)('verifies by the scheme %s', async (scheme) => {
-      writeFileSync(join(folder, file), text);
-      const port = await reservePort();
-      const env = {
-        ...process.env,
-        WEBHOOK_SECRET: secret,
-        WEBHOOK_SCHEME: scheme,
-        PORT: String(port),
-        NODE_OPTIONS: '',
-      };
-      const child = spawn(command, args, { cwd: folder, env, detached: true });
-      const printed = capture(child);
-      try {
-        const post = async ({ headers, body }: Delivery): Promise<number> =>
-          (await fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body })).status;
-        const probe = (): Promise<number> => post({ what: 'a probe', headers: signed(), body: BODY });
-        const isUp = async (): Promise<boolean> => child.exitCode !== null || (await probe()) > 0;
-        await waitFor(isUp, { what: `${file} to listen` });
-        if (child.exitCode !== null) throw new Error(printed());
-        // Signed now, since the program may have taken long to start.
-        const { genuine, forged } = deliveries(scheme);
-        const verdicts: (readonly [string, number])[] = [];
-        for (const delivery of [...genuine, ...forged]) verdicts.push([delivery.what, await post(delivery)]);
-        expect(verdicts).toEqual([...genuine.map(({ what }) => [what, 204]), ...forged.map(({ what }) => [what, 401])]);
-        await waitFor(printed, { what: 'the event to be printed' });
-        // Printed once, although it was delivered several times.
-        expect(printed().match(/evt_1/g)).toHaveLength(1);
-      } finally {
-        await stop(child);
-      }
-    });
+    itWith(command, isPresent(command, versionFlag)).each(schemes)(
+      'accepts genuine and refuses forged deliveries with the scheme %s',
+      async (scheme) => {
+        writeFileSync(join(folder, file), text);
+        const port = await reservePort();
+        const env = {
+          ...process.env,
+          WEBHOOK_SECRET: secret,
+          WEBHOOK_SCHEME: scheme,
+          PORT: String(port),
+          NODE_OPTIONS: '',
+        };
+        const child = spawn(command, args, { cwd: folder, env, detached: true });
+        const printed = capture(child);
+        try {
+          const post = async ({ headers, body }: Delivery): Promise<number> =>
+            (await fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body })).status;
+          const probe = (): Promise<number> => post({ what: 'a probe', headers: signed(), body: BODY });
+          const isUp = async (): Promise<boolean> => child.exitCode !== null || (await probe()) > 0;
+          await waitFor(isUp, { what: `${file} to listen` });
+          if (child.exitCode !== null) throw new Error(printed());
+          // Signed now, since the program may have taken long to start.
+          const { genuine, forged } = deliveries(scheme);
+          const verdicts: (readonly [string, number])[] = [];
+          for (const delivery of [...genuine, ...forged]) verdicts.push([delivery.what, await post(delivery)]);
+          expect(verdicts).toEqual([
+            ...genuine.map(({ what }) => [what, 204]),
+            ...forged.map(({ what }) => [what, 401]),
+          ]);
+          await waitFor(printed, { what: 'the event to be printed' });
+          // Printed once, although it was delivered several times.
+          expect(printed().match(/evt_1/g)).toHaveLength(1);
+        } finally {
+          await stop(child);
+        }
+      },
+    );
   });
 }
 

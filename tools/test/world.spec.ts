@@ -8,7 +8,7 @@ const NOW = new Date('2026-06-15T00:00:01Z');
 const stories = [...COMPANY_STORIES, ...otherStories()];
 const lineages = stories.map((story) => [`${story.type}/${story.id}`, lineageOf(story, NOW)] as const);
 
-it('check digits are right where they belong to an identifier, and only there', () => {
+it('all LEIs of the seeded world have valid check digits', () => {
   expect(hasRightCheckDigits('5493001KJTIIGC8Y1R12')).toBe(true);
   expect(hasRightCheckDigits('5493001KJTIIGC8Y1R21')).toBe(false);
   const identifiers = new Set(JSON.stringify(lineages).match(/000000FICT\d{10}/g));
@@ -16,7 +16,7 @@ it('check digits are right where they belong to an identifier, and only there', 
   expect([...identifiers].filter((lei) => !hasRightCheckDigits(lei))).toEqual([]);
 });
 
-it('each history is valid, counts without a gap, changes with each version, and lies in the past in its order', () => {
+it('each seeded history is valid, gapless, chronological and in the past', () => {
   const ids = new Set<string>();
   for (const [subject, versions] of lineages) {
     expect([subject, versions.map(({ snapshot_version: version }) => version)]).toEqual([
@@ -33,7 +33,7 @@ it('each history is valid, counts without a gap, changes with each version, and 
   expect(ids.size).toBe(lineages.reduce((sum, [, versions]) => sum + versions.length, 0));
 });
 
-it('officers, owners and licences are maps, each link names a subject of the world, and percentages are text', () => {
+it('seeded people and licences are maps, links name seeded subjects, and percentages are text', () => {
   const subjects = new Set(lineages.map(([subject]) => subject));
   const entries = lineages.flatMap(([, versions]) =>
     versions.flatMap((version) => {
@@ -48,7 +48,7 @@ it('officers, owners and licences are maps, each link names a subject of the wor
   expect(entries.filter(({ percent }) => typeof percent === 'number')).toEqual([]);
 });
 
-it('there are histories of every length, and envelopes of up to a megabyte', () => {
+it('the seeded world has histories of 1 to 400 versions, and envelopes of almost 1 MiB', () => {
   const lengths = lineages.map(([, versions]) => versions.length);
   expect(lengths).toEqual(expect.arrayContaining([1, 400]));
   expect(lengths.filter((length) => length > 10 && length <= 40).length).toBeGreaterThan(5);

@@ -6,7 +6,7 @@ const suite = (name: string, status: string, tests: [string, string][]) => ({
   assertionResults: tests.map(([fullName, result]) => ({ fullName, status: result })),
 });
 
-it('lists failed tests by file and name, and suites that did not load', () => {
+it('failuresOf lists failed tests by file and name, and suites that did not load', () => {
   const report = {
     testResults: [
       suite('libs/domain/src/a.spec.ts', 'passed', [['holds', 'passed']]),
@@ -20,7 +20,7 @@ it('lists failed tests by file and name, and suites that did not load', () => {
   expect(failuresOf(report)).toEqual(['tools/test/b.spec.ts › breaks', 'apps/cli/test/c.spec.ts did not load']);
 });
 
-it('counts green runs, shows the times of both kinds, and puts the most frequent failure first', () => {
+it('summaryOf counts passed runs and lists failures by descending frequency', () => {
   const run = (isBusy: boolean, seconds: number, ...failures: string[]) => ({ isBusy, seconds, failures });
   expect(summaryOf([run(false, 90), run(false, 100, 'a'), run(true, 200, 'b', 'a'), run(false, 80)])).toBe(
     ['2 of 4 runs passed.', '3 alone: 80 to 100 s.', '1 beside busy loops: 200 to 200 s.', '2 × a', '1 × b'].join('\n'),

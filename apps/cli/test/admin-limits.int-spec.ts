@@ -29,7 +29,7 @@ async function limits(words: string, env: Record<string, string> = {}) {
 
 const listed = async (words = 'list') => JSON.parse((await limits(`${words} --json`)).printed);
 
-it('sets a limit of a tenant and of a principal, changes it, and takes it back', async () => {
+it('iss admin limits sets, changes and unsets limits of tenants and principals', async () => {
   expect(await limits('set --tenant acme --limit members_per_tenant --value 5')).toEqual({
     exitCode: 0,
     printed: 'members_per_tenant of the tenant acme is now 5.',
@@ -58,7 +58,7 @@ it('sets a limit of a tenant and of a principal, changes it, and takes it back',
   expect(await listed()).toHaveLength(1);
 });
 
-it('lists every limit of one tenant or principal with what holds for it', async () => {
+it('list --tenant and --principal show every limit with its effective value', async () => {
   await limits('set --tenant acme --limit subscriptions_per_tenant --value 0');
   const ofTenant: { limit: string; value: number; overridden: boolean }[] = await listed('list --tenant acme');
   const names = Object.entries(OVERRIDABLE).filter(([, { scope }]) => scope === 'tenant');
@@ -74,7 +74,7 @@ it('lists every limit of one tenant or principal with what holds for it', async 
   expect(ofPrincipal).toContainEqual(expect.objectContaining({ limit: 'requests_per_minute', value: 5 }));
 });
 
-it('shows tables to people', async () => {
+it('list without --json prints a table', async () => {
   expect((await limits('list')).printed).toBe(
     'No custom limit is set. The defaults apply to all tenants and principals.',
   );
@@ -100,7 +100,7 @@ it.each([
   ['set --principal alice --limit requests_per_minute --value 1', /^--principal takes a principal_id, such as oidc:/],
   ['list --all', /Unknown option '--all'[^]*Usage: iss admin limits list/],
   ['remove', /^Unknown command\. The commands are:\nOperators:\n {2}iss admin limits list/],
-])('%s: exits with 2 and says the way out', async (words, complaint) => {
+])('iss admin limits %s exits with 2 and explains how to fix the call', async (words, complaint) => {
   const outcome = await limits(words);
   expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
   expect(outcome.complaint).toMatch(complaint);
@@ -111,7 +111,7 @@ it.each([
   'list --tenant gone',
   'set --tenant gone --limit members_per_tenant --value 1',
   'unset --tenant gone --limit members_per_tenant',
-])('%s: exits with 1, since there is no such tenant', async (words) => {
+])('iss admin limits %s exits with 1, because the tenant does not exist', async (words) => {
   expect(await limits(words)).toEqual({
     exitCode: 1,
     printed: '',
@@ -119,7 +119,7 @@ it.each([
   });
 });
 
-it('says what is wrong with DATABASE_URL', async () => {
+it('list explains why a missing or unreachable DATABASE_URL fails', async () => {
   expect(await limits('list', { DATABASE_URL: '' })).toMatchObject({
     exitCode: 2,
     complaint: expect.stringMatching(/^DATABASE_URL is not set/),
@@ -129,7 +129,7 @@ it('says what is wrong with DATABASE_URL', async () => {
   expect(unreachable.complaint).toMatch(/^PostgreSQL at 127\.0\.0\.1:1\/none: nothing listens there/);
 });
 
-it('is refused to the role of the applications, which may only read', async () => {
+it('the role of the applications can list limits, but not set or unset them', async () => {
   await database.query(`DROP ROLE IF EXISTS iss_limits_spec`);
   await database.query(`CREATE ROLE iss_limits_spec LOGIN PASSWORD 'x' IN ROLE iss_app`);
   try {
@@ -151,6 +151,6 @@ it('is refused to the role of the applications, which may only read', async () =
   }
 });
 
-it('names the scope of every cap as the table of overrides takes it', () => {
+it('every cap has the scope tenant or principal', () => {
   for (const { scope } of Object.values(CAPS)) expect(['tenant', 'principal']).toContain(scope);
 });

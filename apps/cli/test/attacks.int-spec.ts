@@ -36,7 +36,7 @@ async function rebuild(log: RealLog): Promise<void> {
   await log.publish();
 }
 
-/** The state of the database when the first checkpoint, of seven entries, was signed. */
+/** SQL that restores the database to the state when the first checkpoint, of seven entries, was signed. */
 const RESTORED = `
   DELETE FROM log_entries WHERE log_index >= 7; DELETE FROM log_checkpoints WHERE size > 7;
   DELETE FROM grants; DELETE FROM snapshots WHERE NOT (${OF_ACME}); DELETE FROM subjects WHERE subject_id <> 'acme-corp';
@@ -52,29 +52,29 @@ const LOG_ATTACKS: [attack: string, how: string, check: CheckName, where: RegExp
     /^tenant acme$/,
   ],
   [
-    'an owner is changed, and the list of such changes',
+    'an owner is changed, together with the list of owner changes',
     `UPDATE memberships SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'beta';
      UPDATE owner_changes SET principal_id = 'oidc:p#mallory' WHERE tenant_id = 'beta'`,
     'leaf',
     /^entry 1, owner change 2$/,
   ],
   [
-    'entries are added beyond the tree',
+    'an entry is added beyond the tree',
     `INSERT INTO log_entries SELECT 5000, subject_key, owner_change_id, grant_id, 99, 1, salt FROM log_entries
       WHERE ${entryOf(2)}`,
     'entry_beyond',
     /^entry 5000$/,
   ],
-  ['a tile is gone', `DELETE FROM log_tiles WHERE (level, tile_index) = (0, 1)`, 'tile', /^tile 0\/1$/],
+  ['a tile is deleted', `DELETE FROM log_tiles WHERE (level, tile_index) = (0, 1)`, 'tile', /^tile 0\/1$/],
   ['the root is changed', `UPDATE log_tree SET root = sha256('x')`, 'root', /^log_tree$/],
   [
-    'a checkpoint has a time to come',
+    'a checkpoint has a future time',
     `UPDATE log_checkpoints SET signed_at = now() + interval '1 hour' WHERE size = 610`,
     'checkpoint',
     /610/,
   ],
   [
-    'the time of a checkpoint is put before what it has',
+    'a checkpoint is dated before its entries',
     `UPDATE log_checkpoints SET signed_at = signed_at - interval '1 day' WHERE size = 7`,
     'time',
     /^entry/,
@@ -96,12 +96,12 @@ const ATTACKS: [
     { audit: ['leaf', 'tree'], verify: /its proof/, monitor: /did not prove/ },
   ],
   [
-    'a hash of a higher tile is changed, and the root with it',
+    'a hash of a higher tile is changed',
     `UPDATE log_tiles SET hashes = overlay(hashes PLACING sha256('x') FROM 33) WHERE level = 1`,
     { audit: ['tree', 'root', 'checkpoint'], verify: /its proof/, monitor: /did not prove/ },
   ],
   [
-    'the tree is rebuilt whole over a changed snapshot, and signed with the stolen key',
+    'the tree is rebuilt over a changed snapshot and signed with the stolen key',
     async (log) => {
       await log.tamper(rewriteFrom({ subjectId: 'acme-corp' }, 2));
       await rebuild(log);
@@ -113,7 +113,7 @@ const ATTACKS: [
     },
   ],
   [
-    'the newest version is dropped, and the tree is rebuilt whole and signed with the stolen key',
+    'the newest version is deleted, and the tree is rebuilt and signed with the stolen key',
     async (log) => {
       await log.tamper(`DELETE FROM log_entries WHERE ${entryOf(5)}; DELETE FROM snapshots WHERE ${version(5)}`);
       await rebuild(log);
@@ -128,7 +128,7 @@ const ATTACKS: [
     { audit: ['checkpoint'], verify: /its proof/, monitor: /did not prove/ },
   ],
   [
-    'a checkpoint is signed with another key, which is put into the list of keys',
+    'a checkpoint is signed with another key that was added to the list of keys',
     async (log) => {
       const { signingKey, verifierKey } = await generateKeys('log.example/test', 'ed25519');
       const { root } = parseCheckpoint(parseNote(await log.checkpoint()).text);
@@ -138,7 +138,7 @@ const ATTACKS: [
     { audit: ['checkpoint'], verify: /No known key/, monitor: /No known key/ },
   ],
   [
-    'the newest checkpoint is of more than the tree',
+    'the newest checkpoint covers more entries than the tree has',
     async (log) => {
       await log.tamper(`INSERT INTO log_checkpoints (origin, size, note)
       VALUES ('log.example/test', 700, '${await sign(log.signingKey, 700, sha256(Buffer.from('x')))}')`);
@@ -212,20 +212,20 @@ const monitor = () => iss(['monitor', '--log', server.url, '--vkey', log.vkey, '
 /** False claims of a service about a version that it does not want to show. */
 type Claim = [claim: string, change: (line: Line, lines: Line[]) => void, expected: RegExp];
 const CLAIMS: Claim[] = [
-  ['its place is another one', (line) => (line['log_index'] = Number(line['log_index']) + 1), /does not name index/],
-  ['its hash in the log is another one', (line) => (line['leaf_hash'] = 'ab'.repeat(32)), /its proof/],
+  ['it names another index', (line) => (line['log_index'] = Number(line['log_index']) + 1), /does not name index/],
+  ['it names another leaf hash', (line) => (line['leaf_hash'] = 'ab'.repeat(32)), /its proof/],
   [
-    'the entry names its place, and was never logged',
+    'it has an erasure entry that was never logged',
     (line) => forge(line, /"erased_indexes":\[\d+\]/, '"erased_indexes":[2]'),
     /erasure, .*its proof/,
   ],
   [
-    'the entry is of another subject',
+    'its erasure entry names another subject',
     (line) => forge(line, /"subject_id":"acme-corp"/, '"subject_id":"other"'),
     /subject_id is other/,
   ],
   [
-    'its envelope is there',
+    'it has an envelope',
     (line, lines) =>
       (line['snapshot'] = { ...Object(line['snapshot']), envelope: Object(lines[1]?.['snapshot']).envelope }),
     /has an envelope/,
@@ -237,19 +237,19 @@ const CLAIMS: Claim[] = [
       ['created_at', '2020-01-01T00:00:00.000Z'],
     ] as const
   ).map(([name, other]): Claim => [
-    `its ${name} is another one`,
+    `it has another ${name}`,
     (line) => (line['snapshot'] = { ...Object(line['snapshot']), [name]: other }),
     new RegExp(`the entry of its erasure’s ${name} is`),
   ]),
-  ['no entry says so', (line) => (line['erased'] = { entry: '', log_index: 0, inclusion: [] }), /is not JSON/],
+  ['it has no erasure entry', (line) => (line['erased'] = { entry: '', log_index: 0, inclusion: [] }), /is not JSON/],
   [
-    'it is shown twice',
+    'it replaces another version',
     (line, lines) => (lines[3] = { ...line, snapshot: { ...Object(line['snapshot']), snapshot_version: 3 } }),
     /Version 3/,
   ],
 ];
 
-describe('a bundle in which a version is said to be erased', () => {
+describe('iss verify of a bundle with an erased version', () => {
   let bundle: string;
   let vkey: string;
   beforeAll(async () => {
@@ -259,7 +259,7 @@ describe('a bundle in which a version is said to be erased', () => {
     await log.restore();
   });
 
-  it.each(CLAIMS)('is refused when %s', async (_, change, expected) => {
+  it.each(CLAIMS)('refuses the erased version if %s', async (_, change, expected) => {
     const lines: Line[] = bundle
       .trimEnd()
       .split('\n')
@@ -274,7 +274,7 @@ describe('a bundle in which a version is said to be erased', () => {
   });
 });
 
-describe('attacks on subjects, which one audit finds', () => {
+describe('iss audit after attacks on subjects', () => {
   const idOf = (kind: number, number: number): string =>
     `${String(kind).repeat(8)}-0000-4000-8000-${String(number).padStart(12, '0')}`;
   const all = Object.entries(SUBJECT_ATTACKS).map(([name, attack], number) => {
@@ -361,19 +361,19 @@ describe('attacks on subjects, which one audit finds', () => {
     );
   });
 
-  it.each(all)('$name', ({ name, attack: { audit, verify } }) => {
+  it.each(all)('detects that $name', ({ name, attack: { audit, verify } }) => {
     expect(checksOf(found.get(name) ?? [])).toEqual(expect.arrayContaining([...audit]));
     if (verify !== undefined) {
       expect(complaints.get(name)).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(verify) });
     }
   });
 
-  it('finds nothing else', () => {
+  it('has no findings beyond these attacks', () => {
     expect(found.get('')).toEqual([]);
   });
 });
 
-describe('attacks on the log, which one audit finds', () => {
+describe('iss audit after attacks on the log', () => {
   let findings: AuditFinding[];
   afterAll(() => log.restore());
   beforeAll(async () => {
@@ -381,23 +381,23 @@ describe('attacks on the log, which one audit finds', () => {
     findings = (await auditFindings()).findings;
   });
 
-  it.each(LOG_ATTACKS)('%s', (_attack, _how, check, where) => {
+  it.each(LOG_ATTACKS)('detects that %s', (_attack, _how, check, where) => {
     expect(findings).toContainEqual(expect.objectContaining({ check, where: expect.stringMatching(where) }));
   });
 });
 
-describe('found one at a time', () => {
+describe('iss audit, verify and monitor', () => {
   beforeEach(showOlder);
   afterEach(() => log.restore());
 
-  it('nobody finds anything where nothing is wrong', async () => {
+  it('accept an unchanged log', async () => {
     await showWhatIsThere();
     expect(await audit()).toEqual({ exitCode: 0, checks: [] });
     expect(await verify()).toMatchObject({ exitCode: 0, complaint: '' });
     expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
   });
 
-  it('nobody finds anything where a grant was changed, or is on all subjects', async () => {
+  it('the audit accepts changes of grants and a grant on all subjects', async () => {
     for (const scopes of [['read_diff'], ['read_diff', 'read_latest']] as const)
       await log.changeGrant('11111111-1111-4111-8111-111111111111', scopes);
     await log.query(`INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
@@ -407,7 +407,7 @@ describe('found one at a time', () => {
     expect(await audit()).toEqual({ exitCode: 0, checks: [] });
   });
 
-  it('nobody finds anything wrong with what was erased on purpose', async () => {
+  it('accept an erasure that is logged', async () => {
     await eraseTwo(log);
     await showWhatIsThere();
     expect(await audit()).toEqual({ exitCode: 0, checks: [] });
@@ -419,14 +419,14 @@ describe('found one at a time', () => {
     expect(await monitor()).toMatchObject({ exitCode: 0, complaint: '' });
   });
 
-  it('before its entry is there the audit says that it is waited for', async () => {
+  it('the audit reports erasures without an entry yet as notices', async () => {
     await log.erase('acme-corp', [2, 3]);
     await showWhatIsThere();
     const { exitCode, printed } = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--vkey', log.vkey]);
     expect([exitCode, printed]).toEqual([0, expect.stringMatching(/Notices: 2/)]);
   });
 
-  it.each(ATTACKS)('%s', async (_, how, finds) => {
+  it.each(ATTACKS)('at least one of them detects that %s', async (_, how, finds) => {
     if (typeof how === 'string') await log.tamper(how);
     else await how(log);
     await showWhatIsThere();
@@ -444,7 +444,7 @@ describe('found one at a time', () => {
     }
   });
 
-  it('the database is restored to an hour ago: found by whoever saw it since', async () => {
+  it('the monitor and the verifier detect a restored older database, the audit does not', async () => {
     const newest = await log.checkpoint();
     writeFileSync(join(folder, 'state'), newest);
     await log.tamper(RESTORED);

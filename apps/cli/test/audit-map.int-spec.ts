@@ -77,7 +77,7 @@ const report = async (...words: string[]) => {
   return JSON.parse((await iss(command, { variables: { LOG_VRF_KEY: TEST_VRF_SECRET } })).printed);
 };
 
-it('finds nothing in a log that got a map later', async () => {
+it('an audit accepts a log whose map was started later', async () => {
   expect(await report('--vrf')).toMatchObject({ clean: true, findings: [] });
   const [erased] = await log.query<{ hashes: string }>('SELECT count(body_hash) AS hashes FROM log_entries');
   expect(erased?.hashes).toBe('2');
@@ -101,48 +101,48 @@ const GROUPS: Attack[][] = [
       /disclosure/,
     ],
     [
-      'another writer is named',
+      'an entry no longer names the writer of its version',
       `UPDATE log_entries SET names_writer = NULL WHERE log_index = ${LAST_VERSION};
      UPDATE snapshots SET created_at = created_at + interval '1 s' WHERE snapshot_version = 4`,
       'leaf',
       /version 4 of organization new-corp/,
     ],
     [
-      'the hash of an erased text is changed',
+      'the body hash of an erased entry is changed',
       `UPDATE log_entries SET body_hash = sha256('') WHERE body_hash IS NOT NULL`,
       'leaf',
       /version 1 of organization new-corp/,
     ],
     [
-      'a root of the map is changed',
+      'a map root in an entry is changed',
       `UPDATE log_entries SET map_root = sha256('') WHERE entry_type = 9`,
       'leaf',
       /root of the map/,
     ],
     [
-      'an older key is left out',
+      'the backfill omits a key of an older entry',
       `UPDATE log_entries SET key_counts = set_byte(key_counts, 1, 0) WHERE log_index = ${FIRST_BACKFILL}`,
       'map',
       /^entry 0$/,
     ],
     [
-      'keys are given twice',
+      'an older entry gets keys twice',
       `INSERT INTO log_entries (log_index, entry_type, backfill_from, key_counts, key_prefixes)
      SELECT size, 10, 1, '\\x0001', (SELECT key_prefixes FROM log_entries WHERE log_index = ${LAST_VERSION}) FROM log_tree`,
       'map',
       /^entry 1$/,
     ],
-    ['the root of the map is changed', `UPDATE map_state SET root = sha256('')`, 'map', /map_state/],
+    ['the stored root of the map is changed', `UPDATE map_state SET root = sha256('')`, 'map', /map_state/],
   ],
   [
     [
-      'keys are given to other entries',
+      'the backfill assigns keys to the wrong entries',
       `UPDATE log_entries SET backfill_from = backfill_from + 1 WHERE log_index = ${FIRST_BACKFILL}`,
       'map',
       /older keys/,
     ],
     [
-      'an entry that fills the tree is another',
+      'the type of a filler entry is changed',
       `UPDATE log_entries SET entry_type = 9, map_root = sha256('') WHERE entry_type = 13`,
       'map',
       /^entry 4\d\d$/,
@@ -158,7 +158,7 @@ const GROUPS: Attack[][] = [
   ],
   [
     [
-      'a key leads to another entry',
+      'a key points to another entry',
       `UPDATE map_buckets b SET content = overlay(b.content placing '\\x02' from position(substr(e.key_prefixes, 1, 7) IN b.content) + 36 for 1)
        FROM log_entries e WHERE e.log_index = ${LAST_VERSION} AND position(substr(e.key_prefixes, 1, 7) IN b.content) > 0`,
       'map',
@@ -171,10 +171,10 @@ const GROUPS: Attack[][] = [
       /^entry \d+, snapshot .*: version 2 of/,
     ],
   ],
-  [['the map is gone', 'DELETE FROM map_state', 'map', /^entry/]],
+  [['the state of the map is deleted', 'DELETE FROM map_state', 'map', /^entry/]],
 ];
 
-describe.each(GROUPS)('finds in one audit', (...group: Attack[]) => {
+describe.each(GROUPS)('an audit of a changed map', (...group: Attack[]) => {
   const found: { check: string; where: string }[] = [];
   beforeAll(async () => {
     for (const [, how] of group) await log.tamper(how);
@@ -182,12 +182,12 @@ describe.each(GROUPS)('finds in one audit', (...group: Attack[]) => {
     await log.restore();
   });
 
-  it.each(group)('that %s', (_attack, _how, check, where) => {
+  it.each(group)('detects that %s', (_attack, _how, check, where) => {
     expect(found).toContainEqual(expect.objectContaining({ check, where: expect.stringMatching(where) }));
   });
 });
 
-it('finds only with --vrf that an operator gave older entries keys of other numbers', async () => {
+it('only an audit with --vrf detects that older entries have keys of wrong numbers', async () => {
   const older = await RealLog.create();
   const own = await openDatabase({ url: older.url, poolSize: 4, applicationName: 'test' });
   const keys = await openMapKeys(ORIGIN, TEST_VRF_SECRET);
@@ -216,7 +216,7 @@ it('finds only with --vrf that an operator gave older entries keys of other numb
   }
 });
 
-it('needs the key of the map for --vrf', async () => {
+it('an audit with --vrf requires the key of the map', async () => {
   const audited = (secret: string) =>
     iss(['audit', '--database-url', log.url, '--jobs', '1', '--vrf'], { variables: { LOG_VRF_KEY: secret } });
   expect(await audited('')).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/--vrf needs LOG_VRF_KEY/) });
@@ -226,7 +226,7 @@ it('needs the key of the map for --vrf', async () => {
   });
 });
 
-it('gives keys to all entries of a new origin, whose map starts empty', async () => {
+it('after a restart of the log, the map has keys for all entries of the new origin', async () => {
   const before = await log.query<{ facts: string; keys: string }>(
     `SELECT (SELECT count(*) FROM log_entries WHERE entry_type NOT IN (9, 10, 13)) AS facts, key_count AS keys FROM map_state`,
   );

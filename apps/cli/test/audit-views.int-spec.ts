@@ -3,7 +3,7 @@ import { iss } from './testing/run-iss';
 
 let log: RealLog;
 
-/** The numbers of versions: each attack has one of its own. */
+/** The numbers of versions of each subject. Each attack has a separate version. */
 const [OLD, NEW] = [7, 4];
 
 /** Subject `old` was logged before its views, `acme-corp` after them. */
@@ -35,7 +35,7 @@ const version = (subjectId: string, number: number): string =>
   `subject_key = (SELECT subject_key FROM subjects WHERE subject_id = '${subjectId}') AND snapshot_version = ${number}`;
 const WHERE = (subjectId: string, number: number): string => `version ${number} of \\w+ ${subjectId} `;
 
-it('finds nothing in views that the log names, in the entries of their versions or in entries of their own', async () => {
+it('an audit accepts views named in the entry of their version or in a separate entry', async () => {
   expect(await audit()).toEqual({ exitCode: 0, findings: [] });
   const entries = await log.query<{ type: number; names: boolean | null }>(
     `SELECT entry_type AS type, names_view AS names FROM log_entries WHERE entry_type IN (1, 14) ORDER BY log_index`,
@@ -49,7 +49,7 @@ it('finds nothing in views that the log names, in the entries of their versions 
   ]);
 });
 
-it('finds nothing in an erased version, whose secret is gone', async () => {
+it('an audit accepts an erased version without a view secret', async () => {
   for (const subjectId of ['old', 'acme-corp']) await log.erase(subjectId, [2]);
   await log.publish();
   expect(await audit()).toEqual({ exitCode: 0, findings: [] });
@@ -64,12 +64,12 @@ const ATTACKS: [attack: string, statement: string, findings: RegExp[]][] = [
     [new RegExp(`^view: .*${WHERE('acme-corp', 2)}.*its view has the hash`)],
   ],
   [
-    'the hash of a view is changed, which the entry of the version names',
+    'the hash of a view is changed that the entry of its version names',
     `UPDATE snapshot_views SET view_hash = sha256('') WHERE ${version('acme-corp', 3)}`,
     [new RegExp(`^leaf: .*${WHERE('acme-corp', 3)}`), new RegExp(`^view: .*${WHERE('acme-corp', 3)}`)],
   ],
   [
-    'the hash of a view is changed, which has an entry of its own',
+    'the hash of a view is changed that a separate entry names',
     `UPDATE snapshot_views SET view_hash = sha256('') WHERE ${version('old', 2)}`,
     [new RegExp(`^leaf: .*${WHERE('old', 2)}`), new RegExp(`^view: .*${WHERE('old', 2)}`)],
   ],
@@ -79,7 +79,7 @@ const ATTACKS: [attack: string, statement: string, findings: RegExp[]][] = [
     [new RegExp(`^leaf: .*view of ${WHERE('old', 3)}`)],
   ],
   [
-    'the secret of a view is taken away',
+    'the secret of a view is removed',
     `UPDATE snapshot_views SET view_secret = NULL WHERE ${version('old', 4)}`,
     [new RegExp(`^view: .*${WHERE('old', 4)}.*the secret of its view is missing`)],
   ],
@@ -89,18 +89,18 @@ const ATTACKS: [attack: string, statement: string, findings: RegExp[]][] = [
     [new RegExp(`^fact_missing: .*${WHERE('old', 5)}.*snapshot_views has no such row`)],
   ],
   [
-    'an entry is made to name no view',
+    'an entry no longer names the view of its version',
     `UPDATE log_entries SET names_view = NULL WHERE entry_type = 1 AND ${version('acme-corp', 4)}`,
     [new RegExp(`^leaf: .*${WHERE('acme-corp', 4)}`), /^not_logged: view of version 4 .*no log entry names it/],
   ],
   [
-    'a view is committed to, and no trigger marks it',
+    'the entry of a view is deleted',
     `DELETE FROM log_entries WHERE entry_type = 14 AND ${version('old', 6)}`,
     [/^entry_missing/, /^not_logged: view of version 6 /],
   ],
 ];
 
-describe('finds by name in one audit', () => {
+describe('an audit of changed views', () => {
   let found: Awaited<ReturnType<typeof audit>>;
   beforeAll(async () => {
     for (const [, statement] of ATTACKS) await log.tamper(statement);
@@ -108,17 +108,17 @@ describe('finds by name in one audit', () => {
     await log.restore();
   });
 
-  it.each(ATTACKS)('that %s', (_attack, _statement, expected) => {
+  it.each(ATTACKS)('detects that %s', (_attack, _statement, expected) => {
     for (const pattern of expected) expect(found.findings).toContainEqual(expect.stringMatching(pattern));
   });
 
-  it('nothing else', () => {
+  it('has no findings beyond these attacks', () => {
     expect(found.exitCode).toBe(1);
     expect(found.findings).toHaveLength(ATTACKS.flatMap(([, , expected]) => expected).length);
   });
 });
 
-it('finds a secret that survived the erasure of its version', async () => {
+it('an audit detects a view secret that survived the erasure of its version', async () => {
   const [kept] = await log.query<{ secret: string }>(
     `SELECT encode(view_secret, 'hex') AS secret FROM snapshot_views WHERE ${version('old', 2)}`,
   );

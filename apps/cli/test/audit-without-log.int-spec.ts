@@ -83,31 +83,31 @@ const ATTACKS: Record<
        UPDATE snapshots SET envelope_hash = ${HASH} WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['chain', 'version 3']],
   },
-  'the newest envelope is changed, and its hash taken away': {
+  'the newest envelope is changed and its hash removed': {
     how: (key) =>
       `UPDATE snapshots SET envelope = ${rewritten('importer', 'thief')}, envelope_hash = NULL
         WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['envelope_hash', 'version 3']],
   },
-  'an envelope is nulled': {
+  'an envelope is set to NULL': {
     how: (key) =>
       `UPDATE snapshots SET envelope = NULL, erasure_id = 4711 WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['erased', 'version 2']],
   },
-  'tenant_id says another tenant': {
+  'tenant_id names another tenant': {
     how: (key) => `UPDATE snapshots SET tenant_id = 'beta' WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['subject', 'version 2']],
   },
-  'generated_at says another time': {
+  'generated_at is changed': {
     how: (key) =>
       `UPDATE snapshots SET generated_at = '2020-01-15T09:30:00Z' WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['envelope_ids', 'version 2']],
   },
-  'a change is called a correction': {
+  'a change is relabelled as a correction': {
     how: (key) => `UPDATE snapshots SET change_kind = 'correction' WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['envelope_ids', 'version 2']],
   },
-  'the id is another one': {
+  'the id is changed': {
     how: (key) =>
       `UPDATE snapshots SET snapshot_id = gen_random_uuid() WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['envelope_ids', 'version 2']],
@@ -122,19 +122,19 @@ const ATTACKS: Record<
       `UPDATE snapshots SET created_at = created_at + interval '1 day' WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['time', 'version 3']],
   },
-  'a version in the middle is dropped': {
+  'a version in the middle is deleted': {
     how: (key) => `DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 2`,
     finds: [['version_gap', 'version 3']],
   },
-  'lists show another name': {
+  'the display name of a subject is changed': {
     how: (key) => `UPDATE subjects SET display_name = 'Thief Ltd' WHERE subject_key = ${key}`,
     finds: [['name', 'version 3']],
   },
-  'a subject loses all versions': {
+  'all versions of a subject are deleted': {
     how: (key) => `DELETE FROM snapshots WHERE subject_key = ${key}`,
-    finds: [['subject_empty', () => 'subject organization a subject loses all versions']],
+    finds: [['subject_empty', () => 'subject organization all versions of a subject are deleted']],
   },
-  'the newest version is dropped, which an update made': {
+  'the newest version is deleted although an update created it': {
     how: (key) =>
       `INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops, status,
                             proposed_by, applied_at, applied_snapshot_id)
@@ -144,7 +144,7 @@ const ATTACKS: Record<
        DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['named', (key) => `update ${idOf(key)}`]],
   },
-  'the newest version is dropped, which an update was proposed for': {
+  'the newest version is deleted although it is the base of a proposal': {
     how: (key) =>
       `INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops, proposed_by)
        SELECT '${idOf(key)}', 'acme', subject_key, snapshot_id, 3, '[]', 'alice' FROM snapshots
@@ -152,7 +152,7 @@ const ATTACKS: Record<
        DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['named', (key) => `update ${idOf(key)}`]],
   },
-  'the newest version is dropped, which fulfilled a request': {
+  'the newest version is deleted although it fulfilled a refresh request': {
     how: (key) =>
       `INSERT INTO refresh_requests (refresh_request_id, subject_key, requesting_tenant_id, requested_by, origin_type, status,
                                      resolved_at, resolved_snapshot_id, resolved_snapshot_version)
@@ -161,14 +161,14 @@ const ATTACKS: Record<
        DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['named', (key) => `refresh request ${idOf(key)}`]],
   },
-  'the newest version is dropped, which was shown': {
+  'the newest version is deleted although it was disclosed': {
     how: (key) =>
       `INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
        VALUES (${key}, current_date, 'beta', 'bob', 'read', 2, 3, 'r-1');
        DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['named', () => 'disclosure 1 to beta']],
   },
-  'the newest version is dropped, which was told of': {
+  'the newest version is deleted although an event names it': {
     how: (key) =>
       `INSERT INTO outbox_events (event_id, tenant_id, event_type, snapshot_id)
        SELECT '${idOf(key)}', 'acme', 'identity.snapshot.created', snapshot_id FROM snapshots
@@ -176,38 +176,38 @@ const ATTACKS: Record<
        DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['named', (key) => `event ${idOf(key)}`]],
   },
-  'the newest version is dropped, whose origins are known': {
+  'the newest version is deleted although its provenance is stored': {
     how: (key) =>
       `INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins) VALUES (${key}, 3, 'alice', '\\x00');
        DELETE FROM snapshots WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['named', (key) => `provenance of version 3 of subject_key ${key}`]],
   },
-  'an update is given to another tenant': {
+  'an update is moved to another tenant': {
     how: (key) =>
       `INSERT INTO updates (update_id, tenant_id, subject_key, base_snapshot_id, base_snapshot_version, patch_ops, proposed_by)
        SELECT '${idOf(key)}', 'beta', subject_key, snapshot_id, 3, '[]', 'alice' FROM snapshots
         WHERE subject_key = ${key} AND snapshot_version = 3`,
     finds: [['tenant', (key) => `update ${idOf(key)}`]],
   },
-  'another tenant finds the subject': {
+  'an identifier of the subject is moved to another tenant': {
     how: (key) =>
       `INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
        VALUES (${key}, 'lei', 'X', 'beta', 'organization')`,
     finds: [['tenant', (key) => `identifier of subject_key ${key}`]],
   },
-  'a grant is given by who does not own the subject': {
+  'a grant is made by a tenant that does not own the subject': {
     how: (key) =>
       `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
        VALUES ('${idOf(key)}', 'beta', 'mallory', ${key}, '{read_latest}')`,
     finds: [['grant_owner', (key) => `grant ${idOf(key)} of beta`]],
   },
-  'a grant is of a subject that there is not': {
+  'a grant names a subject that does not exist': {
     how: (key) =>
       `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
        VALUES ('${idOf(key)}', 'acme', 'mallory', 987654321, '{read_latest}')`,
     finds: [['grant_owner', (key) => `grant ${idOf(key)} of acme`]],
   },
-  'a subject is dropped': {
+  'a subject is deleted': {
     how: (key) => `DELETE FROM subjects WHERE subject_key = ${key}`,
     finds: [
       ['fact_missing', (key) => `version 1 of null null (subject_key ${key})`],
@@ -217,7 +217,7 @@ const ATTACKS: Record<
   },
 };
 
-it('finds, without the log, what the rows say of one another', async () => {
+it('an audit with --no-log detects rows that contradict one another', async () => {
   await log.addLineage('whole', 3);
   expect(await look('--no-log')).toMatchObject({
     clean: true,
@@ -246,7 +246,7 @@ it('finds, without the log, what the rows say of one another', async () => {
   expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(findings.length);
 });
 
-it('looks at everything beside the log where its tree is gone, and says that it is', async () => {
+it('an audit of a log whose tree is deleted reports this and checks everything else', async () => {
   await log.addLineage('acme-corp', 3);
   await log.publish();
   await log.tamper(`DELETE FROM log_tree;
@@ -259,14 +259,14 @@ it('looks at everything beside the log where its tree is gone, and says that it 
   expect(printed).toMatch(/version 2 of organization acme-corp .*its hash is/);
 });
 
-it('looks at what waits for its entry, which no entry can tell of yet', async () => {
+it('an audit also checks snapshots that have no log entry yet', async () => {
   await log.addLineage('waits', 2);
   expect(await look()).toMatchObject({ clean: true, log: true });
   await log.tamper(`UPDATE snapshots SET envelope = ${rewritten('importer', 'thief')} WHERE snapshot_version = 1`);
   expect((await look()).findings).toMatchObject([{ check: 'envelope_hash' }]);
 });
 
-it('takes nothing that belongs to the log beside --no-log', async () => {
+it('an audit refuses options of the log together with --no-log', async () => {
   for (const word of ['--vkey', '--policy', '--from-index', '--to-index']) {
     expect(await audit('--no-log', word, '256')).toMatchObject({
       exitCode: 2,
@@ -286,18 +286,18 @@ async function addPatched(subjectId: string): Promise<void> {
 }
 const keyOf = (subject: string): string => `(SELECT subject_key FROM subjects WHERE subject_id = '${subject}')`;
 
-describe('applies the operations of updates again', () => {
+describe('an audit that replays updates', () => {
   const SUBJECT = keyOf('patched');
   beforeEach(() => addPatched('patched'));
 
-  it('and finds nothing in what the service made, with the log or without', async () => {
+  it('accepts the updates of the service, with and without the log', async () => {
     expect(await look('--no-log')).toMatchObject({ clean: true, updates_replayed: 2, updates_not_replayed: 0 });
     await log.publish();
     expect(await look()).toMatchObject({ clean: true, snapshots: 3, updates_replayed: 2, updates_not_replayed: 0 });
     expect((await audit('--jobs', '1')).printed).toMatch(/Replayed 2 updates\. 0 could/);
   });
 
-  it('and finds stored paths that are missing without an erasure', async () => {
+  it('detects changed paths that are missing without an erasure', async () => {
     await log.addUpdate('patched', [{ op: 'replace', path: '/attributes/alias', value: 'B' }]);
     await log.query(
       `INSERT INTO snapshot_provenance (subject_key, snapshot_version, changed_by, origins)
@@ -320,7 +320,7 @@ describe('applies the operations of updates again', () => {
     expect(await look()).toMatchObject({ clean: true });
   });
 
-  it('and counts those that were erased or that rfc6902 would apply wrongly', async () => {
+  it('counts updates that it cannot replay: erased ones and those rfc6902 applies wrongly', async () => {
     await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor', value: {} }]);
     await log.addUpdate('patched', [{ op: 'add', path: '/attributes/constructor/name', value: 'x' }]);
     await log.publish();
@@ -333,7 +333,7 @@ describe('applies the operations of updates again', () => {
   });
 });
 
-describe('applies the operations of updates again, and finds in one audit', () => {
+describe('an audit that replays falsified updates', () => {
   /** The text and hash of the newest version change. Its link stays the same. */
   const rewriteNewest = (subject: string, from: string, to: string): string =>
     `UPDATE snapshots SET envelope = ${rewritten(from, to)}, envelope_hash = sha256(convert_to(${rewritten(from, to)}, 'UTF8'))
@@ -342,23 +342,23 @@ describe('applies the operations of updates again, and finds in one audit', () =
     `UPDATE updates SET ${what} WHERE subject_key = ${keyOf(subject)} AND base_snapshot_version = 2`;
   const FAULTS: [fault: string, how: (subject: string) => string, what: RegExp][] = [
     [
-      'an operation is another one',
+      'an operation is changed',
       (subject) => setNewest(subject, `patch_ops = replace(patch_ops, '"A"', '"B"')`),
       /diff does not contain its operations/,
     ],
     [
-      'an operation is another one, in diff and its hash too',
+      'an operation is changed together with diff and its hash',
       (subject) =>
         `${setNewest(subject, `patch_ops = replace(patch_ops, '"A"', '"B"')`)}; ${rewriteNewest(subject, '"path":"/attributes/alias","value":"A"', '"path":"/attributes/alias","value":"B"')}`,
       /its operations give another attributes$/,
     ],
     [
-      'the result is another one, with its hash',
+      'the result is changed together with its hash',
       (subject) => rewriteNewest(subject, '"name":"Acme"', '"name":"Thief"'),
       /give another attributes$/,
     ],
     [
-      'an operation names what there is not',
+      'an operation names a path that does not exist',
       (subject) =>
         `${setNewest(subject, `patch_ops = replace(patch_ops, '/alias', '/gone')`)}; ${rewriteNewest(subject, '"path":"/attributes/alias"', '"path":"/attributes/gone"')}`,
       /cannot be applied to the previous version/,
@@ -373,7 +373,7 @@ describe('applies the operations of updates again, and finds in one audit', () =
       /its base is not the previous version/,
     ],
     [
-      'the operations are taken away',
+      'the operations are removed',
       (subject) => setNewest(subject, 'patch_ops = NULL, erasure_id = 4711'),
       /operations are missing without an erasure/,
     ],
@@ -407,7 +407,7 @@ describe('applies the operations of updates again, and finds in one audit', () =
     await log.restore();
   });
 
-  it.each(faults)('that $fault', ({ subject, what }) => {
+  it.each(faults)('detects that $fault', ({ subject, what }) => {
     for (const findings of findingsOf(subject)) {
       expect(findings.filter(({ check }) => check === 'patch')).toContainEqual({
         check: 'patch',
@@ -417,21 +417,21 @@ describe('applies the operations of updates again, and finds in one audit', () =
     }
   });
 
-  it.each(stored)('whether the stored paths $paths are right', ({ subject, isRight }) => {
+  it.each(stored)('checks the stored paths $paths', ({ subject, isRight }) => {
     const checks = findingsOf(subject).map((findings) => findings.map(({ check }) => check));
     const expected = isRight ? [] : ['changed_paths'];
     expect(checks).toEqual([expected, expected]);
   });
 });
 
-describe('in a schema that was changed', () => {
+describe('an audit of a changed schema', () => {
   let own: RealLog;
   beforeEach(async () => {
     own = await RealLog.create();
   });
   afterEach(() => own.close());
 
-  it('finds guards that are gone, or are others', async () => {
+  it('detects missing, changed and added guards', async () => {
     await own.query(`
     ALTER TABLE snapshots DISABLE TRIGGER snapshots_immutable;
     DROP TRIGGER grants_logged ON grants;
@@ -474,7 +474,7 @@ describe('in a schema that was changed', () => {
     expect(notices.map(({ where }) => where)).toEqual(['trigger nosy of snapshots']);
   });
 
-  it('says which migrations a database lacks, or has beyond this release, and compares no guards then', async () => {
+  it('names missing and newer migrations instead of comparing guards', async () => {
     await own.tamper(`DROP TRIGGER grants_logged ON grants; DELETE FROM migrations WHERE name LIKE 'Disclosures%'`);
     expect((await look('--no-log', '--database-url', own.url)).findings).toMatchObject([
       {

@@ -24,7 +24,7 @@ async function auditOf(url: string, ...words: string[]) {
 const audit = (...words: string[]) => auditOf(log.url, ...words);
 const report = async (...words: string[]) => JSON.parse((await audit('--json', ...words)).printed);
 
-it('finds nothing in what the worker made', async () => {
+it('an audit finds no faults in the log of the worker', async () => {
   const { exitCode, printed, complaint } = await audit('--vkey', log.vkey);
   expect([exitCode, complaint]).toEqual([0, '']);
   expect(printed).toMatch(/^Checked 610 of 610 log entries, 605 of them snapshots\. 2 checkpoints verified, 0 facts/);
@@ -33,14 +33,14 @@ it('finds nothing in what the worker made', async () => {
   expect(await report()).toMatchObject({ clean: true, tree_size: 610, findings: [], notices: [] });
 });
 
-it('looks at a range, from a tile on, and goes on from there', async () => {
+it('an audit of a range starts at the tile of its first entry', async () => {
   expect(await report('--to-index', '300')).toMatchObject({ clean: true, entries: 300, checkpoints: 0 });
   expect((await audit('--to-index', '300')).printed).toMatch(/Only the entries of this range/);
   expect(await report('--from-index', '300')).toMatchObject({ clean: true, entries: 610 - 256, checkpoints: 2 });
   expect(await report('--from-index', '5000')).toMatchObject({ clean: true, entries: 0, checkpoints: 2 });
 });
 
-it('finds the same in threads of its own, as the program that is built', async () => {
+it('the built program audits with two threads', async () => {
   const [program, ...words] = [
     join(__dirname, '../dist/main.js'),
     'audit',
@@ -57,7 +57,7 @@ it('finds the same in threads of its own, as the program that is built', async (
   ]);
 });
 
-it('asks for signatures by the policy, and for its quorum of the newest checkpoint', async () => {
+it('an audit requires the keys and the quorum of the policy for the newest checkpoint', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'iss-audit-'));
   try {
     const { verifierKey } = await generateKeys('one.example', 'ed25519-cosignature');
@@ -78,7 +78,7 @@ it('asks for signatures by the policy, and for its quorum of the newest checkpoi
   }
 });
 
-it('reads with a login that can do nothing else, and says what such a one lacks', async () => {
+it('an audit needs only a login that can read, and names the rights that it lacks', async () => {
   const url = new URL(log.url);
   [url.username, url.password] = ['iss_audit_spec', 'x'];
   const asReader = () => auditOf(url.href);
@@ -102,13 +102,13 @@ it.each([
   [['--database-url', 'X', '--from-index', '-1'], /Usage: iss audit|whole number/],
   [['--database-url', 'X', '--jobs', 'two'], /^--jobs takes a whole number/],
   [['--database-url', 'X', '--vkey', 'two'], /Not a verifier key/],
-])('%j: exits with 2 and says the way out', async (words, complaint) => {
+])('iss audit %j exits with 2 and explains how to fix the call', async (words, complaint) => {
   const outcome = await iss(['audit', ...words]);
   expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
   expect(outcome.complaint).toMatch(complaint);
 });
 
-it('says what to do with a database that has no log', async () => {
+it('an audit of a database without tables suggests npm run db:migrate', async () => {
   const empty = await createTestDatabase();
   try {
     const outcome = await iss(['audit', '--database-url', empty.url]);
@@ -118,7 +118,7 @@ it('says what to do with a database that has no log', async () => {
   }
 });
 
-describe('in a database of its own', () => {
+describe('an audit', () => {
   let own: RealLog;
   beforeAll(async () => {
     own = await RealLog.create();
@@ -129,7 +129,7 @@ describe('in a database of its own', () => {
   const look = async () =>
     JSON.parse((await iss(['audit', '--database-url', own.url, '--jobs', '1', '--json'])).printed);
 
-  it('finds nothing in an empty log, in what waits to be logged, and in a tree of full tiles', async () => {
+  it('accepts an empty log, facts that are not logged yet, and a tree of full tiles', async () => {
     expect(await look()).toMatchObject({ clean: true, tree_size: 0, snapshots: 0 });
     await own.publish();
     await own.addLineage('acme-corp', 512);
@@ -138,7 +138,7 @@ describe('in a database of its own', () => {
     expect(await look()).toMatchObject({ clean: true, tree_size: 512, waiting: 0, snapshots: 512, notices: [] });
   });
 
-  it('knows every way in which a tenant comes to its owners', async () => {
+  it('accepts every way in which the owners of a tenant change', async () => {
     const put = (principal: string, role: string, status = 'active') =>
       own.query(
         `INSERT INTO memberships (tenant_id, principal_id, api_functional_role, status) VALUES ('acme', $1, $2, $3)
@@ -172,7 +172,7 @@ describe('in a database of its own', () => {
     ]);
   });
 
-  it('finds nothing wrong in an import whose hashes were filled in later', async () => {
+  it('accepts an import whose hashes were filled in later', async () => {
     await own.addLineage('imported', 300);
     await own.tamper(`DELETE FROM log_waiting; UPDATE snapshots SET envelope_hash = NULL, prev_hash = NULL`);
     await own.publish();
@@ -191,7 +191,7 @@ describe('in a database of its own', () => {
     rmSync(dirname(file), { recursive: true });
   });
 
-  it('writes times and texts as the service does, whatever they hold', async () => {
+  it('accepts fractional seconds and special characters in entries', async () => {
     const fractions = ['', '.1', '.12', '.1234', '.000499', '.0005', '.123999', '.999499', '.9995', '.999999'];
     await own.query(
       `INSERT INTO owner_changes (tenant_id, principal_id, changed_at)
@@ -205,7 +205,7 @@ describe('in a database of its own', () => {
     expect(await look()).toMatchObject({ clean: true, findings: [], entries: fractions.length + 2 });
   });
 
-  it('counts all that is wrong, and names the first thousand', async () => {
+  it('counts all findings and lists the first thousand', async () => {
     await own.addLineage('acme-corp', 600);
     await own.publish();
     await own.tamper(`UPDATE snapshots SET tenant_id = 'thief'`);
@@ -217,7 +217,7 @@ describe('in a database of its own', () => {
     expect(complaint).toMatch(/^Findings: 1200/);
   });
 
-  it('makes a note of what is not logged since it has no hashes, and of what was logged long after it says', async () => {
+  it('reports snapshots without hashes as notices, and back-dated ones as findings', async () => {
     await own.publish();
     await own.addLineage('acme-corp', 2);
     await own.addLineage('imported', 1);
@@ -257,11 +257,11 @@ it.each([
   ['{"a":{"c":1,"b":2}}', false],
   ['{"a":1}x', false],
   [`${'['.repeat(2_000)}${']'.repeat(2_000)}`, true],
-])('tells canonical text from any other: %#', (text, isCanonical) => {
+])('canonicalValue accepts only canonical JSON: case %#', (text, isCanonical) => {
   expect(canonicalValue(text) !== undefined).toBe(isCanonical);
 });
 
-it('reads an escaped key as itself whatever keys were read before (nodejs/node#63785)', () => {
+it('canonicalValue keeps escaped keys distinct after other keys (nodejs/node#63785)', () => {
   JSON.parse('{"\\\\":0}');
   for (const key of ['"', '\u0000', '\n', '\ue000m']) {
     const value = { [key]: ['\ue000q', '\\u0000', '"'] };

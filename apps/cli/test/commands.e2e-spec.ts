@@ -112,20 +112,20 @@ function requireSame(path: string, anew: string, variable: string): void {
   else expect(anew).toBe(readFileSync(file, 'utf8'));
 }
 
-it('every line of the story prints what docs/cli.md and the recorded story show', async () => {
+it('every example command prints the output in docs/cli.md and story.txt', async () => {
   const told = await tell(EXAMPLES);
   requireSame(STORY, told.map(({ line, output }) => `$ ${line}\n${output}\n`).join(''), 'UPDATE_CLI_PAGE');
   const shown = told.map(({ example: { of = '' }, line, output }) => ({ of, line, output }));
   requireSame(PAGE, await pageWith(readFileSync(join(repositoryRoot, PAGE), 'utf8'), shown), 'UPDATE_CLI_PAGE');
 });
 
-it('what docs/iss.svg shows is what happens', async () => {
+it('the commands in docs/iss.svg print the output shown there', async () => {
   const screen = { isColoured: true, isLive: false };
   const told = await tell(RECORDED, { screen });
   requireSame('docs/iss.svg', recordingOf(told), 'UPDATE_RECORDING');
 });
 
-it('signs in in the browser, makes the token anew when it is refused, and forgets it', async () => {
+it('login signs in by browser, a refused token is refreshed, and logout deletes the profile', async () => {
   const pages: Promise<string>[] = [];
   const browse = async (url: string): Promise<boolean> => pages.push(signInAs('ivan', url)) > 0;
   const signedIn = await run('iss login --yes --profile ivan', new Map(), { browse });
@@ -137,7 +137,7 @@ it('signs in in the browser, makes the token anew when it is refused, and forget
   const profiles = JSON.parse(readFileSync(file, 'utf8'));
   const spoiled = `${profiles.ivan.access_token.slice(0, -8)}AAAAAAAA`;
   writeFileSync(file, JSON.stringify({ ...profiles, ivan: { ...profiles.ivan, access_token: spoiled } }));
-  // Two refresh at the same time, although the refresh token can be used only once.
+  // Two commands refresh concurrently, although the refresh token can be used only once.
   for (const again of await Promise.all([run('iss whoami --profile ivan'), run('iss whoami --profile ivan')])) {
     expect(again).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/^ivan at /) });
   }
@@ -166,7 +166,7 @@ it('signs in in the browser, makes the token anew when it is refused, and forget
   });
 });
 
-it('gets no token for a stranger that names the issuer of the service', async () => {
+it('login gets no token for another service that names the same issuer', async () => {
   const stranger = await fakeService();
   const METADATA = '/.well-known/oauth-protected-resource';
   const metadata = JSON.parse(await (await fetch(service.baseUrl + METADATA)).text());
@@ -184,7 +184,7 @@ it('gets no token for a stranger that names the issuer of the service', async ()
   stranger.close();
 });
 
-it('brings events to a receiver, also one that comes later, signed as the service signs them', async () => {
+it('listen retries a receiver until it is up, and signs events like the service', async () => {
   const received: WebhookEvent[] = [];
   const receiver = createServer(LONG_LIVED, (request, response) => {
     const answer = async (): Promise<void> => {
@@ -193,7 +193,7 @@ it('brings events to a receiver, also one that comes later, signed as the servic
     };
     answer().catch(() => response.writeHead(401).end());
   });
-  // Until then, every connection is broken.
+  // Until the receiver is up, it resets every connection.
   let hasCome = false;
   receiver.on('connection', (socket) => {
     if (!hasCome) socket.destroy();
@@ -249,7 +249,7 @@ it('brings events to a receiver, also one that comes later, signed as the servic
   expect(JSON.parse(followed.at(-1) ?? '')).toMatchObject({ log_index: place, grant_id: grantId });
 });
 
-it('says why a receiver did not take an event', async () => {
+it('trigger explains why a delivery failed', async () => {
   const { printed } = await run('iss hooks create http://127.0.0.1:1/ --events grant.created --json');
   const { webhook_subscription: hook } = JSON.parse(printed);
   expect(await run(`iss trigger ${hook.subscription_id}`)).toMatchObject({
@@ -261,7 +261,7 @@ it('says why a receiver did not take an event', async () => {
   });
 });
 
-it('signs in on another device', async () => {
+it('login --device signs in through a browser on another device', async () => {
   expect(await onAnotherDevice).toMatchObject({
     exitCode: 0,
     printed: expect.stringMatching(/ as judy, profile judy\.$/),

@@ -55,7 +55,7 @@ describe('iss redeliver', () => {
   });
 
   it.each(['redeliver w1', 'redeliver w1 d1 --from 2026-01-01'])(
-    'takes a delivery or a period: iss %s',
+    'requires either a delivery or a period: iss %s',
     async (line) => {
       expect(await run(line)).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/^Name either DELIVERY/) });
       expect(service.asked).toEqual([]);
@@ -78,34 +78,46 @@ describe('iss who', () => {
   const revoked = period({ until: '2026-03-01T00:00:00Z', ended_by: 'revoked' });
 
   it.each<[string, Partial<api.AccessPeriod>[], string, exitCode: number, RegExp]>([
-    ['a grant that lasts', [period({})], '2026-02-01', 0, /^bank +read_latest +grant g1, since 2026-01-01T00:00:00Z$/m],
-    ['its first moment', [period({})], '2026-01-01', 0, /^bank +read_latest/m],
-    ['before it began', [period({})], '2025-12-31', 1, /its first grant, g1, began at 2026-01-01T00:00:00Z\.$/],
-    ['before its end', [revoked], '2026-02-28', 0, /grant g1, since .*, until 2026-03-01T00:00:00Z$/m],
-    ['its end', [revoked], '2026-03-01', 1, /^bank may not read .* at 2026-03-01T00:00:00Z: grant g1 was revoked at/],
+    ['a live grant', [period({})], '2026-02-01', 0, /^bank +read_latest +grant g1, since 2026-01-01T00:00:00Z$/m],
+    ['the first moment of a grant', [period({})], '2026-01-01', 0, /^bank +read_latest/m],
     [
-      'a grant that ran out',
+      'a time before the first grant',
+      [period({})],
+      '2025-12-31',
+      1,
+      /its first grant, g1, began at 2026-01-01T00:00:00Z\.$/,
+    ],
+    ['a time before a revocation', [revoked], '2026-02-28', 0, /grant g1, since .*, until 2026-03-01T00:00:00Z$/m],
+    [
+      'the moment of a revocation',
+      [revoked],
+      '2026-03-01',
+      1,
+      /^bank may not read .* at 2026-03-01T00:00:00Z: grant g1 was revoked at/,
+    ],
+    [
+      'an expired grant',
       [period({ until: '2026-03-01T00:00:00Z', ended_by: 'expired' })],
       '2026-04-01',
       1,
       /: grant g1 ended at 2026-03-01T00:00:00Z\.$/,
     ],
     [
-      'the grant that ended last',
+      'two ended grants by the latest',
       [period({ grant_id: 'old', until: '2026-01-02T00:00:00Z', ended_by: 'expired' }), revoked],
       '2026-04-01',
       1,
       /: grant g1 was revoked/,
     ],
     [
-      'the first one of those to come',
+      'two future grants by the earliest',
       [period({ grant_id: 'later', from: '2027-01-01T00:00:00Z' }), period({ from: '2026-05-01T00:00:00Z' })],
       '2026-04-01',
       1,
       /: its first grant, g1, began at 2026-05-01T00:00:00Z/,
     ],
     [
-      'two that last',
+      'two live grants',
       [period({}), period({ grant_id: 'g2', subject_type: '*', scopes: ['read_diff'] })],
       '2026-04-01',
       0,
@@ -118,7 +130,7 @@ describe('iss who', () => {
       1,
       /: it never had a grant on the subject\.$/,
     ],
-  ])('judges %s', async (_what, periods, at, exitCode, text) => {
+  ])('returns the right at a time and its reason: %s', async (_what, periods, at, exitCode, text) => {
     service.answers = { [`GET ${SUBJECT}/access-history`]: page(...periods) };
     const outcome = await run(`who harbour bank --at ${at}`);
     expect(outcome.exitCode).toBe(exitCode);
@@ -135,7 +147,7 @@ describe('iss who', () => {
     ]);
   });
 
-  it('shows a reader its own right, and the flag that a member lacks', async () => {
+  it('shows a grantee the rights of its members, and who lacks allow_counterparty_access', async () => {
     service.answers = {
       [`GET ${SUBJECT}/access-history`]: new Refusal(403, 'forbidden', 'No.'),
       'GET /v1/tenants/agency/accessible-subjects': page({
@@ -166,7 +178,7 @@ describe('iss who', () => {
   });
 });
 
-describe('the request of a command', () => {
+describe('a command', () => {
   it.each<[string, string, unknown?]>([
     [
       'share harbour bank --scopes latest,diff --until 2099-01-01 --purpose Review',
@@ -211,7 +223,7 @@ describe('the request of a command', () => {
       `GET ${SUBJECT}/snapshots/latest?as_of=2026-01-01T00%3A00%3A00Z&basis=effective`,
     ],
     ['changes --type grant.created --after 4', 'GET /v1/tenants/agency/changes?type=grant.created&limit=500&after=4'],
-  ])('iss %s', async (line, request, body = null) => {
+  ])('sends one request: iss %s', async (line, request, body = null) => {
     const { exitCode, complaint } = await run(line);
     // The fake service answers every request with 404.
     expect([exitCode, complaint]).toEqual([1, expect.stringMatching(/^There is no such thing \(404, request r-1\)\./)]);

@@ -25,17 +25,17 @@ it.each([
   ['/attributes/officers/-="eve"', { officers: ['ann', 'bob', 'eve'] }],
   ['/attributes/officers/0=null', { officers: [null, 'bob'] }],
   ['/attributes/a~1b={"c":[1]}', { 'a/b': { c: [1] } }],
-])('--set %s', (text, changed) => {
+])('applyEdits sets a value: --set %s', (text, changed) => {
   expect(attributesAfter(settingOf(text))).toEqual({ ...envelope.attributes, ...changed });
 });
 
-it('--set makes an own member of every name', () => {
+it('applyEdits sets __proto__ as an own member', () => {
   const draft: unknown = applyEdits(envelope, [settingOf('/attributes/__proto__={"is_admin":true}')]).attributes;
   expect(Object.keys(Object(draft))).toContain('__proto__');
   expect(Object.prototype).not.toHaveProperty('is_admin');
 });
 
-it('--remove takes members and items away', () => {
+it('applyEdits removes members and array items', () => {
   const removed = attributesAfter(removalOf('/attributes/officers/0'), removalOf('/attributes/a~1b'));
   expect(removed).toEqual({ legal: { legal_name: 'Harbour' }, officers: ['bob'] });
 });
@@ -47,11 +47,11 @@ it.each([
   settingOf('/attributes/officers/3="x"'),
   settingOf('/attributes/officers/ann="x"'),
   settingOf('/attributes/legal/legal_name/first="x"'),
-])('%j names no place', (change) => {
+])('applyEdits refuses a path that does not exist: %j', (change) => {
   expect(() => attributesAfter(change)).toThrow(/^The latest version has no \/attributes/);
 });
 
-it('what changed stands with its values, an array as a whole', () => {
+it('contentChanges returns each changed value, and a changed array as a whole', () => {
   const draft = applyEdits(envelope, [
     settingOf('/attributes/officers/-="eve"'),
     settingOf('/attributes/legal/legal_name="plc"'),
@@ -65,14 +65,14 @@ it('what changed stands with its values, an array as a whole', () => {
   ]);
 });
 
-it('the evidence of a value is what is named nearest to it', () => {
+it('coveringRefs returns the evidence of the nearest attributed path', () => {
   const idsFor = (path: string) => coveringRefs(envelope, path).map(({ evidence_id: id }) => id);
   expect(idsFor('/attributes/legal/form/code')).toEqual(['b']);
   expect(idsFor('/attributes/legal/legal_name')).toEqual(['a']);
   expect(idsFor('/attributes/legalese')).toEqual([]);
 });
 
-it('a value is its leaves; what is empty stands for itself', () => {
+it('leavesOf returns all leaves, including null and empty objects', () => {
   expect(leavesOf({ 'a/b': [1, {}], c: null }, '/x')).toEqual([
     { path: '/x/a~1b/0', value: 1 },
     { path: '/x/a~1b/1', value: {} },

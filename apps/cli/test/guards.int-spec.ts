@@ -6,7 +6,7 @@ import { GUARDS, GUARDS_FOUND } from '../src/audit/schema/guards';
 
 const FILE = join(__dirname, '../src/audit/schema/expected-guards.ts');
 
-it('the guards that an audit expects are those that the migrations make (npm run generate -- sql)', async () => {
+it('expected-guards.ts lists the guards that the migrations create (npm run generate -- sql)', async () => {
   const { url, drop } = await createTestDatabase({ migrated: 'service' });
   try {
     const reader = await AuditReader.open(url, null);

@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('a fetch follows no redirection, and reads no more than it may', async () => {
+it('fetchBytes refuses redirects and answers above the size limit', async () => {
   const url = new URL('http://log.example/checkpoint');
   const fetched = jest.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('12345'));
   try {
@@ -177,7 +177,7 @@ function requireHarmless(text: string): void {
   expect(text.replace(/\u001b\[\d+m/g, '')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u200b]/);
 }
 
-it.each(COMMANDS)('iss %s escapes all that a service answers', async (words) => {
+it.each(COMMANDS)('iss %s escapes control characters in the answer of a service', async (words) => {
   answerWith(poisoned({ ...item, items: [item], next_after: 1 }));
   const outcome = await run(words);
   requireHarmless(outcome.printed);
@@ -188,7 +188,7 @@ it.each(COMMANDS)('iss %s escapes all that a service answers', async (words) => 
 });
 
 it.each(['whoami --json', 'grants --all --json', 'hooks --json'])(
-  'iss %s prints the same JSON in visible characters',
+  'iss %s prints equivalent JSON without control characters',
   async (words) => {
     answerWith(poisoned({ ...item, items: [item] }));
     const outcome = await run(words);
@@ -198,7 +198,7 @@ it.each(['whoami --json', 'grants --all --json', 'hooks --json'])(
   },
 );
 
-it('escapes the refusals of a service', async () => {
+it('iss grants escapes control characters in an error of the service', async () => {
   const refusal = new Refusal(403, 'forbidden', `No.${POISON}`);
   service.answers = new Proxy({}, { get: () => refusal });
   const outcome = await run('grants');
@@ -220,18 +220,21 @@ const BROKEN: [what: string, answer: unknown][] = [
   ['null', null],
   ['a list', []],
   ['a text', 'text'],
-  ['no list', { items: null }],
-  ['a text for a list', { items: 'text' }],
-  ['items of null', { items: [null], next_after: 1, has_more: false }],
-  ['empty items', { items: [{}], next_after: 1, has_more: false }],
-  ['no texts', replaced((member) => (typeof member === 'string' ? { toString: 1 } : member))],
-  ['no lists', replaced((member) => (Array.isArray(member) ? null : member))],
-  ['lists of null', replaced((member) => (Array.isArray(member) ? [null] : member))],
-  ['no objects', replaced((member) => (typeof member === 'object' && !Array.isArray(member) ? null : member))],
+  ['null instead of a list', { items: null }],
+  ['a text instead of a list', { items: 'text' }],
+  ['a list of null', { items: [null], next_after: 1, has_more: false }],
+  ['a list of an empty object', { items: [{}], next_after: 1, has_more: false }],
+  ['objects instead of texts', replaced((member) => (typeof member === 'string' ? { toString: 1 } : member))],
+  ['null instead of lists', replaced((member) => (Array.isArray(member) ? null : member))],
+  ['all lists with null only', replaced((member) => (Array.isArray(member) ? [null] : member))],
+  [
+    'null instead of objects',
+    replaced((member) => (typeof member === 'object' && !Array.isArray(member) ? null : member)),
+  ],
   ['an unknown change', { items: [{ log_index: 1, type: 'moon.landed' }], next_after: 1, has_more: false }],
 ];
 
-it.each(BROKEN)('says in a sentence that %s is no answer', async (_what, answer) => {
+it.each(BROKEN)('all commands handle an invalid answer without a stack trace: %s', async (_what, answer) => {
   for (const value of [answer, { ...item, ...Object(answer), items: [answer] }]) {
     service.answers = new Proxy({}, { get: () => () => value });
     for (const words of COMMANDS) {

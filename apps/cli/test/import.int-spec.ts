@@ -93,7 +93,7 @@ async function importKilled(): Promise<void> {
   answered = Infinity;
 }
 
-it('continues after kill -9, and ends with the same counts and report', async () => {
+it('import continues after SIGKILL and completes its counts and report', async () => {
   const lines = Array.from({ length: 1_200 }, (_, index) => firstVersion(`pit-${index}`, index % 400 === 399 ? 2 : 1));
   lines.splice(750, 0, '{"no JSON', '');
   writeFileSync(file, lines.join('\n'));
@@ -108,7 +108,7 @@ it('continues after kill -9, and ends with the same counts and report', async ()
     complaint: expect.stringMatching(/belongs to an import into agency/),
   });
 
-  // It was killed between a refusal and the place behind it.
+  // Simulates a kill after a refusal was reported and before its position was stored.
   appendFileSync(`${file}.refused.ndjson`, '{"line":1202}\n');
   const resumed = await run(['--json'], true);
   expect(resumed).toMatchObject({ exitCode: 1 });
@@ -129,7 +129,7 @@ it('continues after kill -9, and ends with the same counts and report', async ()
   expect(existsSync(`${file}.iss-import`)).toBe(false);
 });
 
-it('imports statements of BODS, as an array or as lines, and refuses what is none', async () => {
+it('import --format bods accepts arrays and lines of statements, and refuses invalid ones', async () => {
   const statement = {
     ...{ recordId: 'c-1', recordType: 'entity', statementDate: '2026-01-05' },
     recordDetails: { isComponent: false, entityType: { type: 'registeredEntity' }, name: 'Acme' },
@@ -148,7 +148,7 @@ it('imports statements of BODS, as an array or as lines, and refuses what is non
   });
 });
 
-it('counts a stored snapshot as known, and starts again with --restart', async () => {
+it('import counts stored snapshots as known, and --restart sends all lines again', async () => {
   const lines = Array.from({ length: 3 }, (_, index) => firstVersion(`pit-${index}`, 1));
   writeFileSync(file, lines.join('\n'));
   stored.add(JSON.parse(lines[0] ?? '').snapshot_id);

@@ -104,7 +104,7 @@ describe('a change of the feed', () => {
     ],
     ['agency', revoked, 'grant.revoked', { ...shown, scopes: ['read_diff'], expires_at: at }],
     ['agency', erased, 'subject.erased', { subject, erasure_id: 'e', versions: [1], erased_at: at }],
-  ])('becomes an event for %s: %#', async (tenantId, change, type, data) => {
+  ])('becomes an event for the tenant %s: %#', async (tenantId, change, type, data) => {
     const event = await eventsOf([granted, changed, revoked], tenantId).of(change);
     expect(event?.type).toBe(type);
     expect(JSON.parse(event?.body ?? '')).toMatchObject({
@@ -119,7 +119,7 @@ describe('a change of the feed', () => {
     expect((await eventsOf([granted, changed], 'third').of(change))?.id).not.toBe(event?.id);
   });
 
-  it('becomes no event for a change of owners, and an error for an unknown grant or erasure', async () => {
+  it('becomes no event if it changes owners, and fails if its grant or erasure is unknown', async () => {
     expect(await eventsOf([]).of(owned)).toBeNull();
     await expect(eventsOf([]).of(revoked)).rejects.toThrow('The feed has no terms of the grant g.');
     const later: Change = { ...granted, log_index: 9 };
@@ -129,7 +129,7 @@ describe('a change of the feed', () => {
   });
 });
 
-describe('a receiver', () => {
+describe('forward', () => {
   const secret = newWebhookSecret();
   let server: Server;
   let url: string;
@@ -171,16 +171,19 @@ describe('a receiver', () => {
     [[302], 302, 1, []],
     [[503, 429, 200], 200, 3, ['it answers 503']],
     [[0, 204], 204, 2, [expect.stringMatching(/^no answer: \w/)]],
-  ])('that answers %j gets the event until status %i at attempt %i', async (plan, status, attempts, said) => {
-    statuses = [...plan];
-    const { receipt, troubles } = await send();
-    expect(await receipt).toMatchObject({ status, attempts });
-    expect(troubles).toEqual(said);
-    expect(received).toHaveLength(attempts);
-    expect(new Set(received.map((event) => JSON.stringify(event))).size).toBe(1);
-  });
+  ])(
+    'sends an event to a receiver that answers %j until status %i at attempt %i',
+    async (plan, status, attempts, said) => {
+      statuses = [...plan];
+      const { receipt, troubles } = await send();
+      expect(await receipt).toMatchObject({ status, attempts });
+      expect(troubles).toEqual(said);
+      expect(received).toHaveLength(attempts);
+      expect(new Set(received.map((event) => JSON.stringify(event))).size).toBe(1);
+    },
+  );
 
-  it('gets no further attempt when the command ends', async () => {
+  it('makes no further attempt when the command ends', async () => {
     statuses = Array.from({ length: 50 }, () => 503);
     const ending = new AbortController();
     const { receipt } = await send(ending.signal);

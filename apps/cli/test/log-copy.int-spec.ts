@@ -18,7 +18,7 @@ import { serveLog } from './testing/log-server';
 import { RealLog } from './testing/real-log';
 import { iss } from './testing/run-iss';
 
-it('monitors and verifies a log by its files alone, whose server answers 404 or 403 for others', async () => {
+it('monitor and verify work with a file server that answers 404 or 403 for missing files', async () => {
   let status = 404;
   const folder = mkdtempSync(join(tmpdir(), 'iss-log-copy-'));
   const server = await serveLog();

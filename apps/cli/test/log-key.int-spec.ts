@@ -30,7 +30,7 @@ const refusal = (exitCode: number, complaint: RegExp) => ({
   complaint: expect.stringMatching(complaint),
 });
 
-it('refuses what cannot sign the log, and leaves no log without a key', async () => {
+it('log-key refuses keys that cannot sign the log, and ending its last key', async () => {
   const { verifierKey: other } = await generateKeys('log.example/other', 'ed25519');
   const { verifierKey: witness } = await generateKeys(ORIGIN, 'ed25519-cosignature');
   const { verifierKey: quantum } = await generateKeys(ORIGIN, 'ml-dsa-44-cosignature');
@@ -44,7 +44,7 @@ it('refuses what cannot sign the log, and leaves no log without a key', async ()
   expect(await key('end', quantum)).toEqual(refusal(1, /^The log has no such key/));
 });
 
-it('announces a key in the log, once', async () => {
+it('log-key add announces a key in the log once', async () => {
   const added = { exitCode: 0, complaint: '' };
   expect(await key('add', successor.verifierKey)).toEqual({
     ...added,
@@ -80,7 +80,7 @@ it('the doctor names a signing key that is not announced', async () => {
   expect(await database('no key')).toContainEqual({ is: 'failed', detail: expect.stringMatching(/is invalid/) });
 });
 
-it('the doctor names an issuer without keys, and a database with too few connections for all processes', async () => {
+it('the doctor reports an issuer without signing keys, and too few database connections', async () => {
   const documents: Record<string, unknown> = {};
   const server = createServer((request, response) => {
     response.end(JSON.stringify(documents[request.url ?? ''] ?? {}));
@@ -126,7 +126,7 @@ it('the doctor names an issuer without keys, and a database with too few connect
   }
 });
 
-it('an audit finds an announcement that was changed, removed or invented, by a superuser’s hands', async () => {
+it('an audit detects announcements that a superuser changed, removed or added', async () => {
   await log.keep();
   for (const [attack, found] of [
     [`UPDATE log_key_announcements SET announced_by = 'nobody' WHERE vkey = '${successor.verifierKey}'`, ['leaf']],
@@ -143,7 +143,7 @@ it('an audit finds an announcement that was changed, removed or invented, by a s
   }
 });
 
-it('the applications announce no further key, and nobody changes an announcement', async () => {
+it('the database refuses further keys from applications, and any change of an announcement', async () => {
   for (const text of [
     `INSERT INTO log_key_announcements (vkey) VALUES ('${ORIGIN}+00000000+AQ==')`,
     `UPDATE log_key_announcements SET ended_at = now(), ended_by = 'x'`,
@@ -159,7 +159,7 @@ it('the applications announce no further key, and nobody changes an announcement
   await expect(log.query('DELETE FROM log_key_announcements')).rejects.toThrow(/is refused/);
 });
 
-it('marks checkpoints: they are not served, an audit lists them, and they stay', async () => {
+it('log-key mark withdraws checkpoints, and the audit lists them', async () => {
   const before = await log.checkpoint();
   await log.addLineage('marked-corp', 1);
   await log.publish();

@@ -84,7 +84,7 @@ async function loseAfter({ size, root }: Checkpoint): Promise<void> {
     UPDATE log_tree SET size = ${size}, root = '\\x${Buffer.from(root).toString('hex')}'`);
 }
 
-it('goes on under another name, of which the first entry says what was lost and why', async () => {
+it('log-restart continues a rolled-back log under a new origin and logs the reason first', async () => {
   await inhabit(log);
   const kept = await newest();
   const keptFile = join(folder, 'kept');
@@ -213,7 +213,7 @@ it('goes on under another name, of which the first entry says what was lost and 
   });
 });
 
-it('an audit finds what is done to the restart, by a superuser’s hands', async () => {
+it('an audit detects that a superuser changed the row of the restart', async () => {
   const findings = async (): Promise<string[]> => {
     const { printed } = await iss(['audit', '--database-url', log.url, '--jobs', '1', '--json']);
     return JSON.parse(printed).findings.map(({ check }: { check: string }) => check);
@@ -226,7 +226,7 @@ it('an audit finds what is done to the restart, by a superuser’s hands', async
   expect(await findings()).toEqual(['leaf']);
 });
 
-it('what was erased on purpose stays so where the log is begun anew', async () => {
+it('an erased version remains provable after a restart of the log', async () => {
   const own = await RealLog.create();
   try {
     await own.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);

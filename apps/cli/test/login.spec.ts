@@ -62,7 +62,7 @@ const profiles = (): Profiles => new Profiles(join(folder, 'iss'));
 const tokenOf = (iss: string): string => `h.${Buffer.from(JSON.stringify({ iss })).toString('base64url')}.s`;
 const sent = (): string[] => [...service.asked, ...issuer.asked].map(({ request }) => request);
 
-it('shows service and issuer and asks before the first sign-in, and not again', async () => {
+it('login asks for confirmation at the first sign-in to a service only', async () => {
   const first = await login('', true);
   expect(first).toMatchObject({ exitCode: 0, printed: `Signed in at ${service.url}, profile default.` });
   expect(first.complaint).toMatch(
@@ -79,21 +79,21 @@ it('shows service and issuer and asks before the first sign-in, and not again', 
 });
 
 it.each([
-  ['nobody can be asked', null, /must be confirmed, but standard input is not a terminal\. Add --yes\.$/],
-  ['somebody says no', false, /was not confirmed\. No token was requested\.$/],
-])('opens and sends nothing at a new service if %s', async (_what, answer, complaint) => {
+  ['standard input is not a terminal', null, /must be confirmed, but standard input is not a terminal\. Add --yes\.$/],
+  ['the user declines', false, /was not confirmed\. No token was requested\.$/],
+])('login to a new service requests no token if %s', async (_what, answer, complaint) => {
   const outcome = await login('', answer);
   expect(outcome).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(complaint) });
   expect([opened, sent()]).toEqual([[], ['GET /.well-known/oauth-protected-resource']]);
   expect(profiles().names()).toEqual([]);
 });
 
-it('asks nothing with --yes', async () => {
+it('login --yes asks for no confirmation', async () => {
   expect(await login('--yes')).toMatchObject({ exitCode: 0 });
   expect(questions).toEqual([]);
 });
 
-it('refuses a service whose metadata name another one, before it asks the issuer', async () => {
+it('login refuses metadata of another service before any request to the issuer', async () => {
   const metadata = { resource: 'https://identity.example.com', authorization_servers: [issuer.url] };
   service.answers['GET /.well-known/oauth-protected-resource'] = metadata;
   expect(await login('--yes')).toMatchObject({
@@ -108,9 +108,9 @@ describe('the issuer of a profile', () => {
     profiles().write(name, { baseUrl: service.url, tenant: null, accessToken, issuer: issuerOfProfile, refresh: null });
 
   it.each([
-    ['that the sign-in named', 'https://id.example', 'a-1'],
-    ['that the token of an older profile names', null, tokenOf('https://id.example')],
-  ])('%s is kept until --issuer-changed', async (_what, known, accessToken) => {
+    ['stored at the sign-in', 'https://id.example', 'a-1'],
+    ['named by the token of an older profile', null, tokenOf('https://id.example')],
+  ])('can change only with --issuer-changed: %s', async (_what, known, accessToken) => {
     pinned('default', known, accessToken);
     const refused = await login('--yes');
     expect(refused).toMatchObject({ exitCode: 1 });
@@ -123,7 +123,7 @@ describe('the issuer of a profile', () => {
     expect(profiles().read('default')).toMatchObject({ issuer: issuer.url });
   });
 
-  it('holds for a pasted token and for --issuer too', async () => {
+  it('also applies to --token-stdin and --issuer', async () => {
     pinned('default', 'https://id.example');
     expect(await login('--token-stdin')).toMatchObject({
       exitCode: 1,
@@ -139,7 +139,7 @@ describe('the issuer of a profile', () => {
   });
 });
 
-it('sends no token over http to another machine', async () => {
+it('login refuses http to another machine, and user names in the address', async () => {
   expect(await login('--yes --base-url http://identity.example.com')).toMatchObject({
     exitCode: 1,
     complaint: expect.stringMatching(/^The address of the service is http:.*It must be an https address/),

@@ -53,8 +53,8 @@ async function audit(published: Published, served?: Served): Promise<string[]> {
 const refused = (message: RegExp) =>
   expect.objectContaining({ name: 'Failure', message: expect.stringMatching(message) });
 
-describe('an honest log', () => {
-  it('is followed by its new entries alone, also by another process', async () => {
+describe('MapAudit of an honest log', () => {
+  it('reads only new entries, also after a restart', async () => {
     [1, 2, 3].forEach((version) => addVersion(version));
     expect(await audit(await publishOn(operator))).toEqual(['keys', 'tile/entries/000.p/4']);
     for (let count = 0; count < 300; count++) operator.add({}, count % 30 === 0 ? [[`o/tenant-${count}`, 1]] : []);
@@ -69,7 +69,7 @@ describe('an honest log', () => {
     expect(file.audited()).toMatchObject({ startsAt: 0, edge: { size: last.size }, endsWithRoot: true });
   });
 
-  it('has a map file that belongs to it', () => {
+  it('locks its map file and refuses that of another log', () => {
     expect(() => MapFile.open(join(folder, 'map'), ORIGIN)).toThrow(/cannot be opened: .*locked/);
     file.keep(ORIGIN, { startsAt: 0, edge: { size: 0, hashes: [] }, backfilledTo: 0, endsWithRoot: false });
     file.close();
@@ -77,7 +77,7 @@ describe('an honest log', () => {
     file = MapFile.open(join(folder, 'map'), ORIGIN);
   });
 
-  it('cannot be audited when it serves nothing, or an older checkpoint', async () => {
+  it('fails without entries, without a map, and with an older checkpoint', async () => {
     addVersion(1);
     const [first, second] = [await publishOn(operator), await publishOn(operator)];
     await expect(audit(first, { texts: [] })).rejects.toEqual(refused(/entries\/000.p\/2 answers 404/));
@@ -87,13 +87,13 @@ describe('an honest log', () => {
   });
 });
 
-describe('an operator that holds all keys is found', () => {
+describe('MapAudit of a lying operator that holds all keys', () => {
   beforeEach(async () => {
     [1, 2, 3].forEach((version) => addVersion(version));
     await audit(await publishOn(operator));
   });
 
-  it('removing a key later', async () => {
+  it('refuses a map from which a key was removed later', async () => {
     addVersion(4);
     const lying = await operator.publish({ hidden: [[STREAM, 3]] });
     await expect(audit(lying)).rejects.toEqual(refused(/root of the map in entry 5 is \w+, but the keys/));
@@ -101,33 +101,33 @@ describe('an operator that holds all keys is found', () => {
     await audit(await operator.publish());
   });
 
-  it('naming in the entry another key than the map has', async () => {
+  it('refuses an entry that names another key than the map', async () => {
     addVersion(4, [operator.keyTextOf(STREAM, 9)]);
     await expect(audit(await operator.publish())).rejects.toEqual(
       refused(/but the keys of the public entries lead to/),
     );
   });
 
-  it('letting the root cover other entries', async () => {
+  it('refuses a root that covers a wrong number of entries', async () => {
     addVersion(4);
     await expect(audit(await operator.publish({ covers: 4 }))).rejects.toEqual(
       refused(/in entry 5 covers 4 entries instead of 5/),
     );
   });
 
-  it('leaving the root out of a checkpoint', async () => {
+  it('refuses a checkpoint that does not end with the root', async () => {
     const { texts } = await operator.publish();
     await expect(audit(await operator.publish({ last: texts[0] ?? '' }))).rejects.toEqual(
       refused(/The last of 5 entries is not the root/),
     );
   });
 
-  it('stating a wrong root before the right one', async () => {
+  it('refuses a wrong root even if the right one follows', async () => {
     operator.addText(formatMapRootEntry({ covers: 4, root: new Uint8Array(32) }));
     await expect(audit(await operator.publish())).rejects.toEqual(refused(/root of the map in entry 4 is 0000/));
   });
 
-  it('showing it other entries than it signed', async () => {
+  it('refuses entries that differ from the signed ones', async () => {
     addVersion(4);
     const published = await operator.publish();
     const texts = published.texts.with(4, published.texts[0] ?? '');
@@ -144,12 +144,12 @@ describe('an operator that holds all keys is found', () => {
       /Entry 4 names a key twice/,
     ],
     [`{"entries":[[]],"from":0,"map_version":"iss_map_v1","type":"map.backfill"}`, /those from 0 on carry their own/],
-  ])('logging %s', async (text, message) => {
+  ])('refuses the entry %s', async (text, message) => {
     operator.addText(text);
     await expect(audit(await operator.publish())).rejects.toEqual(refused(message));
   });
 
-  it('logging a version twice: the auditor names both entries, and the map proves it to readers', async () => {
+  it('reports both entries of a version logged twice, and readers refuse it', async () => {
     const again = addVersion(3);
     const published = await operator.publish();
     await audit(published);
@@ -158,7 +158,7 @@ describe('an operator that holds all keys is found', () => {
     await expect(verifyLatest(published, 3, again)).rejects.toMatchObject({ failure: 'logged_twice' });
   });
 
-  it('adding a key that belongs to no body: the auditor sees no body, and every reader of the stream refuses', async () => {
+  it('accepts a key of the wrong entry, but readers of its stream refuse it', async () => {
     const other = operator.add({ type: 'another' }, [[STREAM, 4]]);
     const published = await operator.publish();
     await audit(published);
@@ -176,7 +176,7 @@ describe('an operator that holds all keys is found', () => {
   }
 });
 
-describe('a log from before its map', () => {
+describe('MapAudit of a log that is older than its map', () => {
   const STARTS_AT = 256;
   const backfill = (from: number, entries: readonly (readonly string[])[]): string =>
     JSON.stringify({ entries, from, map_version: 'iss_map_v1', type: 'map.backfill' });
@@ -190,42 +190,42 @@ describe('a log from before its map', () => {
   });
   const auditOld = async () => audit(await operator.publish(), { startsAt: STARTS_AT });
 
-  it('gets keys for each of its entries once', async () => {
+  it('accepts a backfill that gives keys to each old entry once', async () => {
     operator.addText(backfill(0, keys.slice(0, 200)));
     operator.addText(backfill(200, keys.slice(200)));
     expect(await auditOld()).toEqual(['keys', 'tile/1/000.p/1', 'tile/entries/001.p/4']);
   });
 
   it.each<[string, () => void, RegExp]>([
-    ['left out at all', () => undefined, /root of the map in entry 257 is/],
+    ['is missing', () => undefined, /root of the map in entry 257 is/],
     [
-      'begun later',
+      'skips the first entries',
       () => operator.addText(backfill(2, keys.slice(2))),
       /gives keys to the entries 2 to 255 and leaves out those from 0/,
     ],
     [
-      'left out between',
+      'skips an entry in between',
       () => [backfill(0, keys.slice(0, 2)), backfill(3, keys.slice(3))].map((text) => operator.addText(text)),
       /leaves out those from 2 on/,
     ],
     [
-      'doubled',
+      'is logged twice',
       () => [backfill(0, keys), backfill(0, keys)].map((text) => operator.addText(text)),
       /Entry 258 gives keys to the entries 0 to 255, but those before 256 have keys already/,
     ],
     [
-      'of other entries',
+      'gives keys to the wrong entries',
       () => operator.addText(backfill(0, [[], ...keys.slice(0, -1)])),
       /root of the map in entry 258 is/,
     ],
-    ['too long', () => operator.addText(backfill(0, [...keys, []])), /gives keys to 257 entries/],
-    ['of entries with own keys', () => operator.addText(backfill(1, keys)), /leaves out those from 0 on/],
-  ])('backfill %s', async (_name, log, message) => {
+    ['gives keys to too many entries', () => operator.addText(backfill(0, [...keys, []])), /gives keys to 257 entries/],
+    ['includes entries with own keys', () => operator.addText(backfill(1, keys)), /leaves out those from 0 on/],
+  ])('refuses a backfill that %s', async (_name, log, message) => {
     log();
     await expect(auditOld()).rejects.toEqual(refused(message));
   });
 
-  it('backfill not finished, with a map that has no more keys either', async () => {
+  it('refuses an unfinished backfill even if the map lacks the same keys', async () => {
     operator.addText(backfill(0, keys.slice(0, 2)));
     const published = await operator.publish({ hidden: [[STREAM, 3]] });
     await expect(audit(published, { startsAt: STARTS_AT })).rejects.toEqual(

@@ -62,7 +62,7 @@ async function run(user: string, tenant: string, line: string, to?: string) {
 const verify = (file: string, ...more: string[]) =>
   iss(['verify', join(folder, file), '--policy', join(folder, 'policy'), ...more]);
 
-it('proves newest versions, absences, grants and bundles', async () => {
+it('the client and iss prove newest versions, absences, states of grants and bundles', async () => {
   const acme = client('alice').tenant('acme');
   const bank = client('bob').tenant('bank');
   const subject = acme.organization('harbour');
@@ -125,7 +125,7 @@ it('proves newest versions, absences, grants and bundles', async () => {
   });
 });
 
-it('iss get shows that the version is the newest one', async () => {
+it('iss get reports that the version is the newest', async () => {
   await client('alice').tenant('acme').write(firstEnvelope('ferry'));
   expect(await run('alice', 'acme', 'get ferry --policy /policy')).toMatchObject({
     complaint: '',

@@ -42,7 +42,7 @@ function addVersion(version: number): number {
   return operator.add({ ...body, created_at: '2026-01-15T09:30:00.000Z' }, [[VERSIONS, version]]);
 }
 
-/** Numbers that the service claims to be the newest, and streams that it refuses. */
+/** The newest number of each stream that the service claims; null if it refuses the stream. */
 interface Claims {
   readonly v: number;
   readonly a: number | null;
@@ -94,7 +94,7 @@ const words = (): string[] => [
 ];
 const monitor = (...more: string[]) => iss([...words(), ...more], { settings: settings() });
 
-it('proves the newest numbers, and remembers them', async () => {
+it('monitor --subject proves the newest numbers and stores them', async () => {
   await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
   expect(await monitor()).toMatchObject({
     exitCode: 0,
@@ -115,7 +115,7 @@ it('proves the newest numbers, and remembers them', async () => {
   expect(readdirSync(folder).sort()).toEqual(['policy', 'state']);
 });
 
-it('says which streams are not shown to the caller, and notices when that begins', async () => {
+it('monitor --subject names streams it may not read, and fails if one becomes unreadable', async () => {
   const published = await publishOn(operator);
   await serve(published, { v: 2, a: null, p: 1 });
   expect((await monitor()).printed).toMatch(/changes of access not shown to you/);
@@ -128,7 +128,7 @@ it('says which streams are not shown to the caller, and notices when that begins
   });
 });
 
-describe('an operator that holds all keys is found', () => {
+describe('monitor --subject of a lying operator that holds all keys', () => {
   let known: string;
   beforeEach(async () => {
     await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
@@ -137,12 +137,17 @@ describe('an operator that holds all keys is found', () => {
   });
 
   it.each<[string, readonly (readonly [string, number])[], Claims, RegExp]>([
-    ['hiding the newest version', [[VERSIONS, 2]], { v: 1, a: 1, p: 1 }, /went back from newest version 2 to 1/],
-    ['hiding a change of access', [[ACCESS, 1]], { v: 2, a: 0, p: 1 }, /went back from changes of access 1 to 0/],
-    ['denying a grant', [[GRANTS, 1]], { v: 2, a: 1, p: 0 }, /went back from grants to your tenant 1 to 0/],
-    ['claiming an older version', [], { v: 1, a: 1, p: 1 }, /shows a proof that fails: .*The look-ups do not prove/],
-    ['claiming no grant', [], { v: 2, a: 1, p: 0 }, /shows a proof that fails/],
-  ])('%s', async (_name, hidden, claims, message) => {
+    ['hides the newest version', [[VERSIONS, 2]], { v: 1, a: 1, p: 1 }, /went back from newest version 2 to 1/],
+    ['hides a change of access', [[ACCESS, 1]], { v: 2, a: 0, p: 1 }, /went back from changes of access 1 to 0/],
+    ['hides a grant', [[GRANTS, 1]], { v: 2, a: 1, p: 0 }, /went back from grants to your tenant 1 to 0/],
+    [
+      'claims an older version with the true map',
+      [],
+      { v: 1, a: 1, p: 1 },
+      /shows a proof that fails: .*The look-ups do not prove/,
+    ],
+    ['claims no grant with the true map', [], { v: 2, a: 1, p: 0 }, /shows a proof that fails/],
+  ])('stores evidence and fails if the operator %s', async (_name, hidden, claims, message) => {
     await serve(await operator.publish({ hidden }), claims);
     const { exitCode, complaint } = await monitor('--follow');
     expect({ exitCode, complaint }).toEqual({ exitCode: 1, complaint: expect.stringMatching(message) });
@@ -152,7 +157,7 @@ describe('an operator that holds all keys is found', () => {
     expect(readFileSync(state, 'utf8')).toBe(known);
   });
 
-  it('logging a version again, when the first one is taken out of the map', async () => {
+  it('fails if a version is logged again and the map leads to the new entry', async () => {
     operator.add(
       { ...SUBJECT, type: 'snapshot.created', snapshot_version: 2, envelope_hash: 'x', created_at: 'x' },
       [],
@@ -169,7 +174,7 @@ describe('an operator that holds all keys is found', () => {
     });
   });
 
-  it('going back to an earlier log', async () => {
+  it('fails if the log has fewer entries than before', async () => {
     addVersion(3);
     await serve(await publishOn(operator), { v: 3, a: 1, p: 1 });
     await monitor();
@@ -182,7 +187,7 @@ describe('an operator that holds all keys is found', () => {
   });
 });
 
-it('follows over failures until it is told to end', async () => {
+it('monitor --subject --follow continues after failures until it is aborted', async () => {
   await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
   const ending = new AbortController();
   const { context, printed, complaints } = testContext({ signal: ending.signal, settings: settings() });
@@ -197,7 +202,7 @@ it('follows over failures until it is told to end', async () => {
   expect(await following).toBe(0);
 });
 
-it('needs the VRF key, and a state file of this subject', async () => {
+it('monitor --subject requires the VRF key and a state file of a subject', async () => {
   const published = await publishOn(operator);
   await serve(published, { v: 2, a: 1, p: 1 });
   await monitor();

@@ -30,7 +30,7 @@ const monitor = (...words: string[]) =>
 const show = async (size: number) =>
   server.show({ checkpoint: await log.checkpoint(size), consistency: (from, to) => log.consistency(from, to) });
 
-it('keeps the newest checkpoint, and says what it is consistent with', async () => {
+it('monitor stores the newest checkpoint and names the previous one it is consistent with', async () => {
   await show(3);
   expect(await monitor()).toEqual({
     exitCode: 0,
@@ -44,14 +44,14 @@ it('keeps the newest checkpoint, and says what it is consistent with', async () 
   expect(readdirSync(folder)).toEqual(['state']);
 });
 
-it('begins with the empty log', async () => {
+it('monitor accepts an empty log', async () => {
   await show(0);
   await monitor();
   await show(2);
   expect((await monitor()).printed).toMatch(/2 entries, consistent with the 0/);
 });
 
-/** Both notes are kept, and the known checkpoint stays the known one. */
+/** Requires that both notes are stored as evidence, and that the state is unchanged. */
 function requireEvidence(complaint: string, known: string, shown: string): void {
   const files = readdirSync(folder).filter((name) => name !== 'state');
   expect(files.map((name) => readFileSync(join(folder, name), 'utf8')).sort()).toEqual([known, shown].sort());
@@ -59,7 +59,7 @@ function requireEvidence(complaint: string, known: string, shown: string): void 
   expect(readFileSync(state, 'utf8')).toBe(known);
 }
 
-it.each([5, 6])('finds a log that goes back to %i entries', async (size) => {
+it.each([5, 6])('monitor fails and stores evidence if a log of 7 entries shrinks to %i', async (size) => {
   await show(7);
   await monitor();
   await show(size);
@@ -69,21 +69,24 @@ it.each([5, 6])('finds a log that goes back to %i entries', async (size) => {
   requireEvidence(complaint, await log.checkpoint(7), await log.checkpoint(size));
 });
 
-it.each([5, 7])('finds another history of %i entries, signed with the same key', async (size) => {
-  await show(5);
-  await monitor();
-  const forged = await signedLog(ENTRIES.map((entry) => (entry === 'b' ? 'forged' : entry)));
-  const checkpoint = await forged.checkpoint(size, [log.signer]);
-  server.show({ checkpoint, consistency: (from, to) => forged.consistency(from, to) });
-  const { exitCode, complaint } = await monitor();
-  expect(exitCode).toBe(1);
-  expect(complaint).toMatch(
-    size === 5 ? /shows two histories of 5 entries/ : /did not prove that its 7 entries extend the previous 5/,
-  );
-  requireEvidence(complaint, await log.checkpoint(5), checkpoint);
-});
+it.each([5, 7])(
+  'monitor fails and stores evidence of another history of %i entries with the same key',
+  async (size) => {
+    await show(5);
+    await monitor();
+    const forged = await signedLog(ENTRIES.map((entry) => (entry === 'b' ? 'forged' : entry)));
+    const checkpoint = await forged.checkpoint(size, [log.signer]);
+    server.show({ checkpoint, consistency: (from, to) => forged.consistency(from, to) });
+    const { exitCode, complaint } = await monitor();
+    expect(exitCode).toBe(1);
+    expect(complaint).toMatch(
+      size === 5 ? /shows two histories of 5 entries/ : /did not prove that its 7 entries extend the previous 5/,
+    );
+    requireEvidence(complaint, await log.checkpoint(5), checkpoint);
+  },
+);
 
-it('accuses nobody whom it cannot reach or who gives no proof, and keeps what it knows', async () => {
+it('monitor keeps its state and stores no evidence if the log is unreachable or unprovable', async () => {
   await show(5);
   await monitor();
   server.show({ checkpoint: await log.checkpoint(7) });
@@ -99,7 +102,7 @@ it('accuses nobody whom it cannot reach or who gives no proof, and keeps what it
   expect(readFileSync(state, 'utf8')).toBe(await log.checkpoint(5));
 });
 
-it('asks for the quorum of the policy', async () => {
+it('monitor requires the quorum of the policy', async () => {
   const one = await witness('one.example');
   const policy = join(folder, 'policy');
   writeFileSync(policy, `log ${log.vkey}\n${one.line}\nquorum one.example\n`);
@@ -115,7 +118,7 @@ it('asks for the quorum of the policy', async () => {
   expect(readFileSync(state, 'utf8')).toBe(renewed);
 });
 
-it('follows until it is told to end, also over failures, and ends by itself over a contradiction', async () => {
+it('monitor --follow continues after failures until it is aborted', async () => {
   await show(3);
   const ending = new AbortController();
   const { context, printed, complaints } = testContext({ signal: ending.signal });
@@ -132,7 +135,7 @@ it('follows until it is told to end, also over failures, and ends by itself over
   expect(await run()).toBe(0);
 });
 
-it('ends by itself over a contradiction', async () => {
+it('monitor --follow ends when the log contradicts its state', async () => {
   await show(7);
   await monitor();
   await show(3);
@@ -154,7 +157,7 @@ it.each([
   [['log-key', '--vrf', '--pq', '--print'], /^--vrf and --pq exclude each other/],
   [['log-key', '--vrf', '--origin', 'a', '--print'], /exclude each other/],
   [['log-key', 'show', '/none'], /cannot be read/],
-])('%j: exits with 2 and says the way out', async (words, complaint) => {
+])('%j exits with 2 and explains how to fix the call', async (words, complaint) => {
   const outcome = await iss(words.map((word) => (word === 'V' ? log.vkey : word)));
   expect(outcome).toMatchObject({ exitCode: 2, printed: '' });
   expect(outcome.complaint).toMatch(complaint);
@@ -163,7 +166,7 @@ it.each([
 it.each([
   ['ed25519', []],
   ['ml-dsa-44-cosignature', ['--pq']],
-])('makes a key of type %s, which only its owner may read, and never in place of another', async (type, words) => {
+])('log-key creates a key of type %s for its owner only, and replaces no file', async (type, words) => {
   const file = join(folder, 'key');
   const make = () => iss(['log-key', '--origin', 'log.example/new', '--out', file, ...words]);
   const { exitCode, printed } = await make();
@@ -178,7 +181,7 @@ it.each([
   expect((await iss(['log-key', '--origin', 'a', '--print'])).printed).toMatch(/^PRIVATE\+KEY\+a\+\S+\na\+\S+$/);
 });
 
-it('makes a VRF key, and prints the line of a policy', async () => {
+it('log-key --vrf creates a key and prints its policy line', async () => {
   const file = join(folder, 'vrf');
   const { exitCode, printed, complaint } = await iss(['log-key', '--vrf', '--out', file]);
   expect({ exitCode, complaint }).toEqual({ exitCode: 0, complaint: expect.stringMatching(/workers and gateways/) });

@@ -55,12 +55,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('prints its version', async () => {
+it('the installed command prints its version', async () => {
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'apps/cli/package.json'), 'utf8'));
   expect(await start(['--version'])).toEqual({ exitCode: 0, printed: `${version}\n`, complaint: '' });
 });
 
-it('writes to the service', async () => {
+it('the installed command signs in, creates a tenant and writes a version', async () => {
   writeFileSync(join(project, 'harbour.json'), JSON.stringify(FILES['harbour-1.json']));
   const login = ['login', '--token-stdin', '--base-url', service.baseUrl];
   for (const [words, input] of [
@@ -72,7 +72,7 @@ it('writes to the service', async () => {
   }
 });
 
-it('reads from the service, and prints no colours without a terminal', async () => {
+it('the installed command reads a version and prints no colours without a terminal', async () => {
   expect(await start(['get', 'harbour@1'])).toMatchObject({
     exitCode: 0,
     printed: expect.stringMatching(/^organization\/harbour@1\nHash: {5}[0-9a-f]{64}\n/),
@@ -82,6 +82,6 @@ it('reads from the service, and prints no colours without a terminal', async () 
   expect(await start(['get'])).toMatchObject({ exitCode: 2, printed: '' });
 });
 
-it('ends without an error if its reader closes the pipe', async () => {
+it('the installed command exits with 0 if its reader closes the pipe', async () => {
   expect(await start(['log', 'harbour'], { isDeaf: true })).toMatchObject({ exitCode: 0, complaint: '' });
 });

@@ -34,14 +34,14 @@ async function start(words: readonly string[], { isDeaf = false, isMute = false 
   return { exitCode, printed, complaint };
 }
 
-it('prints its version', async () => {
+it('the packed command prints its version', async () => {
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'apps/cli/package.json'), 'utf8'));
   expect(await start(['--version'])).toEqual({ exitCode: 0, printed: `${version}\n`, complaint: '' });
   const manifest = JSON.parse(readFileSync(join(folder, 'package/package.json'), 'utf8'));
   expect(manifest).toMatchObject({ version, bin: { iss: 'iss.cjs' } });
 });
 
-it('has every command except those of operators', async () => {
+it('the packed command has every command except those of operators', async () => {
   const { printed } = await start(['--help']);
   const missing = Object.entries(COMMANDS)
     .filter(([name]) => !printed.includes(`iss ${name} `))
@@ -53,11 +53,11 @@ it('has every command except those of operators', async () => {
   });
 });
 
-it('ends without an error if its reader closes the pipe', async () => {
+it('the packed command exits with 0 if its reader closes the pipe', async () => {
   expect(await start(['--help'], { isDeaf: true })).toMatchObject({ exitCode: 0, complaint: '' });
 });
 
-it('says by its exit code that it refuses, whoever closed a pipe', async () => {
+it('a refusal keeps its exit code if stdout or stderr is closed', async () => {
   const file = join(folder, 'bundle.ndjson');
   const { head, lines, log } = await lineageBundle(3);
   writeFileSync(file, bundleText(head, lines.slice(0, 2)));
@@ -68,7 +68,7 @@ it('says by its exit code that it refuses, whoever closed a pipe', async () => {
   expect(await start(['get'], { isMute: true })).toMatchObject({ exitCode: 2 });
 });
 
-(existsSync('/dev/full') ? it : it.skip)('says in a sentence that the disk is full', async () => {
+(existsSync('/dev/full') ? it : it.skip)('the packed command reports a full disk in one sentence', async () => {
   const child = spawn(process.execPath, [join(folder, 'package/iss.cjs'), '--help'], {
     env: {},
     stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
@@ -81,7 +81,7 @@ it('says by its exit code that it refuses, whoever closed a pipe', async () => {
   ]);
 });
 
-it('exits with 1 and plain text before a sign-in', async () => {
+it('get exits with 1 and plain text before a sign-in', async () => {
   expect(await start(['get', 'harbour@1'])).toEqual({
     exitCode: 1,
     printed: '',
@@ -89,7 +89,7 @@ it('exits with 1 and plain text before a sign-in', async () => {
   });
 });
 
-it('loads no command and no other package for --version', async () => {
+it('--version loads only commander, and no code of commands', async () => {
   const main = join(repositoryRoot, 'apps/cli/dist/main.js');
   // A start is fast because it loads little. Benchmarks measure the time.
   const script = `process.on('exit', () => console.error(JSON.stringify(Object.keys(require.cache))));
@@ -102,7 +102,7 @@ it('loads no command and no other package for --version', async () => {
   expect(loaded.filter((path) => /\/dist\/(commands|audit|service|doctor)\//.test(path))).toEqual([]);
 });
 
-it('shows no warning of Node', () => {
+it('log-key --pq prints no warning of Node', () => {
   // Web Crypto calls the algorithm of this key experimental.
   const words = [
     join(repositoryRoot, 'apps/cli/dist/main.js'),

@@ -40,7 +40,7 @@ describe('momentOf and momentToCome', () => {
     },
   );
 
-  it('a distance from now is refused for a moment of the past', () => {
+  it('momentOf refuses a distance from now', () => {
     expect(() => momentOf('90d', 'at')).toThrow(/^--at takes a time/);
   });
 });
@@ -50,7 +50,7 @@ describe('options that take a list', () => {
     ['all', [...READ_SCOPES]],
     ['latest', ['read_latest']],
     ['read_diff,latest,diff', ['read_diff', 'read_latest']],
-  ])('--scopes %s gives these scopes', (text, scopes) => {
+  ])('--scopes %s returns the scopes', (text, scopes) => {
     expect(scopesOf(text)).toEqual(scopes);
   });
 
@@ -62,7 +62,7 @@ describe('options that take a list', () => {
     ['all', [...EVENT_TYPES]],
     ['grant.created', ['grant.created']],
     ['grant.created,grant.revoked', ['grant.created', 'grant.revoked']],
-  ])('--events %s gives these types', (text, types) => {
+  ])('--events %s returns the event types', (text, types) => {
     expect(eventTypesOf(text)).toEqual(types);
   });
 
@@ -106,7 +106,7 @@ describe('the address of a service', () => {
   });
 
   it.each(['http://log.example/log?a=1', 'http://log.example/#a'])(
-    'a prefix of a log has no query and no fragment: %s',
+    'is refused for a log if it has a query or fragment: %s',
     (text) => {
       expect(() => below(text, 'checkpoint')).toThrow(/^--log takes the URL prefix/);
     },
@@ -119,7 +119,7 @@ describe('options', () => {
     ['50', 50],
     ['007', 7],
     [undefined, undefined],
-  ])('--limit %s is %s', (text, number) => {
+  ])('--limit %s is read as %s', (text, number) => {
     expect(numberOf({ limit: text }, 'limit', [1, 50])).toBe(number);
   });
 
@@ -127,7 +127,7 @@ describe('options', () => {
     expect(() => numberOf({ limit: text }, 'limit', [1, 50])).toThrow('--limit takes a whole number from 1 to 50.');
   });
 
-  it('a required option must have a text', () => {
+  it('requiredText refuses a missing or empty option', () => {
     expect(requiredText({ key: 'file' }, 'key', 'FILE')).toBe('file');
     for (const key of [undefined, '', true]) {
       expect(() => requiredText({ key }, 'key', 'FILE')).toThrow('--key is missing: --key FILE.');
@@ -142,7 +142,7 @@ it.each([
     { ISS_STARTED_QUEUE_URL: 'q', ISS_STARTED_ISSUER: 'i' },
     { queueUrl: 'q', issuer: 'i' },
   ],
-])('startedOf reads %j', (variables, started) => {
+])('startedOf reads the variables %j', (variables, started) => {
   expect(startedOf(variables)).toEqual(started);
 });
 
@@ -194,7 +194,7 @@ describe('files', () => {
     expect(read).toEqual(lines);
   });
 
-  it('a file that is too long or cannot be read is named in the error', async () => {
+  it('readWhole and readLines name a file that is too long or unreadable', async () => {
     const path = file('12345678901');
     expect(() => readWhole(path, 'policy', 10)).toThrow(`${path} has more than 10 bytes. Name the file of the policy.`);
     expect(readWhole(path, 'policy', 11).toString()).toBe('12345678901');

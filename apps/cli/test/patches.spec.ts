@@ -36,7 +36,7 @@ const choice = fc.record({
   value: jsonValues(anyKey),
 });
 
-it('applies operations as the service does, or says that it cannot', () => {
+it('replay applies random operations like the service, or returns that rfc6902 misreads them', () => {
   const seen = { applied: 0, refused: 0, misread: 0 };
   fc.assert(
     fc.property(jsonValues(anyKey), fc.array(choice, { minLength: 1, maxLength: 4 }), (document, choices) => {
@@ -66,16 +66,26 @@ it('applies operations as the service does, or says that it cannot', () => {
 
 it.each<[string, JsonValue, JsonValue[], JsonValue]>([
   [
-    'a name on the way that rfc6902 passes over',
+    'constructor in the middle of a path as misread',
     { constructor: { a: 1 }, a: 2 },
     [{ op: 'replace', path: '/constructor/a', value: 3 }],
     'misread',
   ],
-  ['it at the end', { a: 1 }, [{ op: 'add', path: '/constructor', value: 3 }], { a: 1, constructor: 3 }],
-  ['a name that is inherited', { a: 1 }, [{ op: 'replace', path: '/toString', value: 3 }], 'refused'],
-  ['a member of that name', { toString: 1 }, [{ op: 'replace', path: '/toString', value: 3 }], { toString: 3 }],
-  ['the length of an array', { a: [1, 2] }, [{ op: 'replace', path: '/a/length', value: 0 }], 'refused'],
-  ['a place beyond an array', { a: [1], b: 2 }, [{ op: 'copy', from: '/b', path: '/a/7' }], 'refused'],
+  [
+    'constructor at the end of a path',
+    { a: 1 },
+    [{ op: 'add', path: '/constructor', value: 3 }],
+    { a: 1, constructor: 3 },
+  ],
+  ['an inherited name as missing', { a: 1 }, [{ op: 'replace', path: '/toString', value: 3 }], 'refused'],
+  [
+    'an own member with an inherited name',
+    { toString: 1 },
+    [{ op: 'replace', path: '/toString', value: 3 }],
+    { toString: 3 },
+  ],
+  ['the length of an array as missing', { a: [1, 2] }, [{ op: 'replace', path: '/a/length', value: 0 }], 'refused'],
+  ['an index beyond an array as refused', { a: [1], b: 2 }, [{ op: 'copy', from: '/b', path: '/a/7' }], 'refused'],
   [
     'a move that shifts its target',
     { a: [1, {}, { b: 2 }] },
@@ -84,13 +94,13 @@ it.each<[string, JsonValue, JsonValue[], JsonValue]>([
   ],
   ['a long array', { a: LONG }, [{ op: 'test', path: '/a', value: LONG }], { a: LONG }],
   [
-    'copies that double',
+    'copies that double the size as refused',
     { a: ['x'.repeat(1_000)] },
     Array(40).fill({ op: 'copy', from: '/a', path: '/a/0' }),
     'refused',
   ],
-  ['no operation', {}, [{ op: 'put', path: '/a' }], 'refused'],
-])('reads %s', (_name, document, ops, expected) => {
+  ['an unknown operation as refused', {}, [{ op: 'put', path: '/a' }], 'refused'],
+])('replay handles %s', (_name, document, ops, expected) => {
   const replayed = copyOf(document);
   const outcome = replay(replayed, ops.map(copyOf));
   expect(outcome === 'applied' ? replayed : outcome).toEqual(expected);

@@ -49,7 +49,7 @@ describe('the file of profiles', () => {
     expect([again.remove('one'), again.names()]).toEqual([true, ['two']]);
   });
 
-  it('reads what an older iss wrote, which had no issuer and no resource', () => {
+  it('reads profiles of an older iss, without issuer and resource', () => {
     const profiles = new Profiles(configFolder());
     profiles.write('one', profile());
     const refresh = { token: 'r-1', token_endpoint: `${service.url}/token`, client_id: 'iss' };
@@ -75,7 +75,7 @@ describe('the file of profiles', () => {
     }
   });
 
-  it('is changed by one task at a time', async () => {
+  it('allows one task at a time to change it', async () => {
     const profiles = [new Profiles(configFolder()), new Profiles(configFolder())];
     profiles[0]?.write('one', profile());
     let working = 0;
@@ -96,7 +96,7 @@ describe('the file of profiles', () => {
   });
 });
 
-it('the lock of a process that crashed expires', async () => {
+it('Profiles ignores the expired lock of a crashed process', async () => {
   const profiles = new Profiles(configFolder());
   profiles.write('one', profile());
   writeFileSync(join(configFolder(), 'profiles.json.lock'), '');
@@ -106,7 +106,7 @@ it('the lock of a process that crashed expires', async () => {
   clock.mockRestore();
 });
 
-describe('the token of a call', () => {
+describe('the access token of a command', () => {
   const tenants = { items: [], next_cursor: null };
   const expiring = (expiresAtMs: number): string =>
     `h.${Buffer.from(JSON.stringify({ exp: Math.floor(expiresAtMs / 1000) })).toString('base64url')}.s`;
@@ -129,7 +129,7 @@ describe('the token of a call', () => {
     expect(service.asked.map(({ authorization: sent }) => sent)).toEqual([authorization]);
   });
 
-  it('from ISS_TOKEN goes to ISS_BASE_URL, and profiles are ignored', async () => {
+  it('from ISS_TOKEN is sent to ISS_BASE_URL, and profiles are ignored', async () => {
     service.answers = { 'GET /v1/tenants': tenants };
     new Profiles(configFolder()).write('default', profile({ baseUrl: 'http://127.0.0.1:1' }));
     expect(await call({ ISS_TOKEN: 't', ISS_BASE_URL: `${service.url}/` })).toEqual([null, 't']);
@@ -169,7 +169,7 @@ describe('the token of a call', () => {
     expect(service.asked[0]).toMatchObject({ request: 'POST /token', body: form });
   });
 
-  it('is refreshed once for commands at the same time', async () => {
+  it('is refreshed once for concurrent commands', async () => {
     const answers: Record<string, unknown>[] = [{ access_token: 'fresh', refresh_token: 'r-2' }];
     service.answers = { 'GET /v1/tenants': tenants, 'POST /token': () => answers.shift() };
     const refresh = { token: 'r-1', tokenEndpoint: `${service.url}/token`, clientId: 'iss', resource: service.url };
@@ -180,14 +180,14 @@ describe('the token of a call', () => {
     ]);
   });
 
-  it('is missing before a sign-in, and the error names the command', async () => {
+  it('is missing before a sign-in, and the error names iss login', async () => {
     await expect(call()).rejects.toThrow('No profile default exists. Sign in first: iss login.');
     await expect(call({ ISS_PROFILE: 'x' })).rejects.toThrow(
       /profile x exists\. Sign in first: iss login --profile x\.$/,
     );
   });
 
-  it('without a tenant is not sent to a route of a tenant', async () => {
+  it('is not sent to a route of a tenant if no tenant is selected', async () => {
     new Profiles(configFolder()).write('default', profile({ tenant: null }));
     expect(await iss(['log', 'harbour'], { settings: settings() })).toMatchObject({
       exitCode: 2,
@@ -196,7 +196,7 @@ describe('the token of a call', () => {
     expect(service.asked).toEqual([]);
   });
 
-  it('that the service refuses gives an error with the next step', async () => {
+  it('causes an error that suggests iss login if the service refuses it', async () => {
     new Profiles(configFolder()).write('default', profile());
     service.answers = { 'GET /v1/tenants': new Refusal(401, 'unauthorized', 'The token has expired.') };
     await expect(call()).rejects.toThrow('The token has expired (401, request r-1). Sign in again: iss login.');

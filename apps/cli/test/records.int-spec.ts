@@ -49,13 +49,13 @@ const DISCLOSURE = '(SELECT ctid FROM disclosures ORDER BY disclosure_id LIMIT 1
 const NEW_DISCLOSURE = `INSERT INTO disclosures (subject_key, disclosed_on, grantee_tenant_id, principal_id, via, from_version, to_version, request_id)
   SELECT subject_key, '2026-02-02', 'beta', 'oidc:p#mallory', 'snapshot', 1, 1, 'r' FROM subjects WHERE subject_id = 'acme-corp'`;
 
-it('finds nothing in what the worker made, nor in what waits for it', async () => {
+it('an audit accepts logged records and records that are not logged yet', async () => {
   expect(await report()).toMatchObject({ clean: true, findings: [] });
   await disclose(3, 2);
   expect(await report()).toMatchObject({ clean: true, findings: [] });
 });
 
-it('finds nothing after an erasure removed the purpose of a grant from the audit trail', async () => {
+it('an audit accepts that an erasure removes the purpose of a grant from the audit trail', async () => {
   const purposes = `SELECT FROM audit_records WHERE details ? 'purpose'`;
   expect(await log.query(purposes)).not.toEqual([]);
   await log.erase('acme-corp', [1, 2, 3]);
@@ -82,7 +82,7 @@ it.each<[string, string | (() => Promise<unknown>), Partial<Report['findings'][n
     ],
   ],
   [
-    'an audit record moves to another tenant',
+    'an audit record is moved to another tenant',
     `UPDATE audit_records SET tenant_id = 'gamma' WHERE ctid = ${RECORD}`,
     [
       { check: 'record', where: expect.stringMatching(/of acme$/), what: 'it was deleted' },
@@ -96,7 +96,7 @@ it.each<[string, string | (() => Promise<unknown>), Partial<Report['findings'][n
     [{ check: 'not_logged', where: 'audit record 77 of acme', what: 'it has no log entry' }],
   ],
   [
-    'an audit record is doubled',
+    'an audit record is stored twice',
     `INSERT INTO audit_records OVERRIDING SYSTEM VALUE SELECT * FROM audit_records WHERE ctid = ${RECORD}`,
     [{ check: 'record', where: expect.stringMatching(/^audit record \d+ of acme$/), what: 'it is stored 2 times' }],
   ],
@@ -122,13 +122,13 @@ it.each<[string, string | (() => Promise<unknown>), Partial<Report['findings'][n
     [{ check: 'not_logged', where: expect.stringMatching(/^disclosure \d+ of acme$/), what: 'it has no log entry' }],
   ],
   [
-    'a disclosure is added and put into a batch of its own without an entry',
+    'a disclosure is added with its own batch without an entry',
     `${NEW_DISCLOSURE}; INSERT INTO record_batches (entry_type, tenant_id, record_ids, digests)
        SELECT 12, 'acme', ARRAY[max(disclosure_id)], '\\x00000000' FROM disclosures`,
     [{ check: 'not_logged', where: expect.stringMatching(/^batch \d+ of records$/) }],
   ],
   [
-    'a disclosure is added and put into the batch of an entry',
+    'a disclosure is added to the batch of an entry',
     `${NEW_DISCLOSURE}; UPDATE record_batches SET record_ids = record_ids || (SELECT max(disclosure_id) FROM disclosures),
        digests = digests || '\\x00000000' WHERE batch_id = (SELECT max(batch_id) FROM record_batches WHERE entry_type = 12)`,
     [{ check: 'record', what: expect.stringMatching(/^it was changed: .*mallory/) }],
@@ -169,7 +169,7 @@ it.each<[string, string | (() => Promise<unknown>), Partial<Report['findings'][n
     },
     [{ check: 'not_logged', where: expect.stringMatching(/^disclosure \d+ of acme$/) }],
   ],
-])('finds that %s', async (_, attack, findings) => {
+])('an audit detects that %s', async (_, attack, findings) => {
   await (typeof attack === 'string' ? log.tamper(attack) : attack());
   expect(await report()).toMatchObject({ clean: false, findings });
 });
@@ -177,27 +177,27 @@ it.each<[string, string | (() => Promise<unknown>), Partial<Report['findings'][n
 const EXTRA = `UPDATE tenant_feed SET log_indexes = log_indexes[1:1] || log_indexes WHERE tenant_id = 'acme'`;
 it.each<[string, string, { where: unknown; what: string }[]]>([
   [
-    'an entry is taken out of the feed of its tenant',
+    'an entry is removed from the feed of its tenant',
     `UPDATE tenant_feed SET log_indexes = log_indexes[2:] WHERE tenant_id = 'acme'`,
     [{ where: 'feed of acme, entry 0', what: 'it is missing' }],
   ],
-  ['an entry stands twice in a feed', EXTRA, [{ where: 'feed of acme, entry 0', what: 'the tenant has it 2 times' }]],
+  ['an entry is twice in a feed', EXTRA, [{ where: 'feed of acme, entry 0', what: 'the tenant has it 2 times' }]],
   [
-    'the feed of a tenant has an entry of another',
+    'the feed of a tenant has an entry of another tenant',
     `INSERT INTO tenant_feed (tenant_id, last_index, log_indexes) VALUES ('gamma', 0, '{0}')`,
     [{ where: 'feed of gamma, entry 0', what: 'it does not concern the tenant' }],
   ],
   [
-    'a version is taken out of the feed of a reader',
+    'a version is removed from the feed of a grantee',
     `DELETE FROM shared_feed WHERE ctid = (SELECT ctid FROM shared_feed LIMIT 1)`,
     [{ where: expect.stringMatching(/^feed of shared subjects of beta, entry \d+$/), what: 'it is missing' }],
   ],
   [
-    'the feed of a stranger has a version',
+    'the feed of a tenant without a grant has a version',
     `INSERT INTO shared_feed SELECT 'gamma', min(log_index) FROM shared_feed`,
     [{ where: expect.stringMatching(/^feed of shared subjects of gamma/), what: 'it does not concern the tenant' }],
   ],
-])('finds that %s', async (_, attack, findings) => {
+])('an audit detects that %s', async (_, attack, findings) => {
   await log.tamper(attack);
   const expected = findings.map((finding) => ({ check: 'feed', ...finding }));
   expect(await report()).toMatchObject({ clean: false, findings: expected });

@@ -59,7 +59,7 @@ async function signIn(answer: (request: URLSearchParams) => Record<string, strin
 
 const stateOf = (request: URLSearchParams): string => request.get('state') ?? '';
 
-it('exchanges the code with the verifier of its challenge', async () => {
+it('signInByBrowser exchanges the code with the verifier of its challenge', async () => {
   let challenge = '';
   const { signedIn, page } = await signIn((request) => {
     challenge = request.get('code_challenge') ?? '';
@@ -82,12 +82,12 @@ it.each([
   ],
   ['a refusal', { error: 'access_denied', error_description: 'You may not' }, /did not sign you in: You may not\.$/],
   ['an answer without a code', {}, /it sent no code/],
-])('takes %s for none', async (_what, answer, message) => {
+])('signInByBrowser requests no token after %s', async (_what, answer, message) => {
   await expect(signIn((request) => ({ ...answer, state: stateOf(request) }))).rejects.toThrow(message);
   expect(asked.map(({ path }) => path)).not.toContain('/token');
 });
 
-it('lets nobody else on the machine end the sign-in', async () => {
+it('signInByBrowser ignores callbacks with a wrong state or path', async () => {
   const strangers: Promise<number>[] = [];
   const browse = async (url: string): Promise<boolean> => {
     const { searchParams: request } = new URL(url);
@@ -103,13 +103,13 @@ it('lets nobody else on the machine end the sign-in', async () => {
   expect(await Promise.all(strangers)).toEqual([400, 400, 404]);
 });
 
-it('says why the issuer gave no token', async () => {
+it('signInByBrowser fails with the reason of the issuer if it refuses the token', async () => {
   answers['/token'] = { error: 'invalid_grant', error_description: 'too late' };
   const signedIn = signIn((request) => ({ code: 'c', state: stateOf(request) }));
   await expect(signedIn).rejects.toThrow('The issuer refused the token request (invalid_grant): too late');
 });
 
-it('asks again while nobody has signed in on the other device', async () => {
+it('signInByDevice polls until the user has signed in on the other device', async () => {
   const pending = { error: 'authorization_pending' };
   answers['/token'] = [pending, pending, { access_token: 'access' }];
   const { context, complaints } = testContext();
@@ -118,7 +118,7 @@ it('asks again while nobody has signed in on the other device', async () => {
   expect(complaints).toEqual([`Sign in at ${origin}/go, code ABCD`]);
 });
 
-it('asks less often if the issuer says so', async () => {
+it('signInByDevice polls less often after slow_down', async () => {
   const given = { device_code: 'd', user_code: 'A', expires_in: 1, verification_uri: `${origin}/go` };
   answers['/device'] = { ...given, interval: 0 };
   answers['/token'] = [{ error: 'slow_down' }, { access_token: 'access' }];
@@ -129,7 +129,7 @@ it('asks less often if the issuer says so', async () => {
   expect(performance.now() - begunMs).toBeGreaterThan(900);
 });
 
-it('ends where the other device refuses, or there is no such flow', async () => {
+it('signInByDevice fails if access is denied or the issuer has no device flow', async () => {
   answers['/token'] = { error: 'access_denied' };
   const issuer = await discover(origin, 'iss');
   await expect(signInByDevice(issuer, RESOURCE, testContext().context)).rejects.toThrow(/access_denied/);
@@ -137,7 +137,7 @@ it('ends where the other device refuses, or there is no such flow', async () => 
   await expect(without).rejects.toThrow(/has no device flow/);
 });
 
-it('names the service to the issuer in every request', async () => {
+it('every request to the issuer names the service as its resource', async () => {
   let resource: string | null = null;
   await signIn((request) => {
     resource = request.get('resource');
@@ -157,7 +157,7 @@ it('names the service to the issuer in every request', async () => {
 describe('the metadata of the service', () => {
   const METADATA = '/.well-known/oauth-protected-resource';
 
-  it('name its issuer', async () => {
+  it('return its issuer', async () => {
     answers[METADATA] = { resource: origin, authorization_servers: ['https://id.example/p'] };
     expect(await issuerOf(origin)).toBe('https://id.example/p');
   });
@@ -166,14 +166,14 @@ describe('the metadata of the service', () => {
     ['another origin', 'https://identity.example.com'],
     ['another scheme', () => origin.replace('http:', 'https:')],
     ['another port', () => `${origin}0`],
-    ['a path more', () => `${origin}/`],
-  ])('are refused with %s', async (_what, resource) => {
+    ['an additional path', () => `${origin}/`],
+  ])('are refused if the resource has %s', async (_what, resource) => {
     const given = typeof resource === 'string' ? resource : resource();
     answers[METADATA] = { resource: given, authorization_servers: ['https://id.example/p'] };
     await expect(issuerOf(origin)).rejects.toThrow(`describes ${given} instead of ${origin}. No token`);
   });
 
-  it('may name no issuer', async () => {
+  it('without an issuer fail and suggest --issuer', async () => {
     answers[METADATA] = { resource: origin };
     await expect(issuerOf(origin)).rejects.toThrow(/names no token issuer\. Add --issuer URL\.$/);
   });
@@ -191,7 +191,7 @@ describe('a hostile issuer', () => {
     return discover(origin, 'iss');
   };
 
-  it('cannot say to be another one', async () => {
+  it('cannot claim to be another issuer', async () => {
     await expect(discovered({ issuer: 'https://other.example\u001b[2J' })).rejects.toThrow(
       /describes the issuer https:\/\/other\.example\\u001b\[2J instead of/,
     );
@@ -223,7 +223,7 @@ describe('a hostile issuer', () => {
     'http://evil.example/authorize',
     'http://127.0.0.1.evil.example/authorize',
     'https://user:secret@evil.example/authorize',
-  ])('cannot have %s opened', async (address) => {
+  ])('cannot make the browser open %s', async (address) => {
     const refused = /^authorization_endpoint of 127\.0\.0\.1:\d+ is .*\. It must be an https address/;
     const failure = discovered({ authorization_endpoint: address });
     await expect(failure).rejects.toThrow(refused);
@@ -231,7 +231,7 @@ describe('a hostile issuer', () => {
   });
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'http://evil.example/go'])(
-    'cannot send somebody to %s by the device flow',
+    'cannot send a user to %s in the device flow',
     async (address) => {
       const given = { device_code: 'd', user_code: 'A', expires_in: 60, interval: 0 };
       answers['/device'] = { ...given, verification_uri: address };
@@ -242,7 +242,7 @@ describe('a hostile issuer', () => {
     },
   );
 
-  it('forges no line of the terminal by its code or its refusal', async () => {
+  it('cannot forge lines of the terminal in its code or its error', async () => {
     const given = { device_code: 'd', expires_in: 60, interval: 0, verification_uri: `${origin}/go` };
     answers['/device'] = { ...given, user_code: 'A\nSigned in.' };
     answers['/token'] = { error: 'denied\nSigned in.', error_description: 'No.\nSigned in.' };
@@ -254,7 +254,7 @@ describe('a hostile issuer', () => {
     expect(complaints).toEqual([`Sign in at ${origin}/go, code A\\u000aSigned in.`]);
   });
 
-  it('cannot make the device flow last longer than its code, nor ask without a pause', async () => {
+  it('cannot prolong the device flow beyond the validity of its code', async () => {
     const given = { device_code: 'd', user_code: 'A', expires_in: 1, verification_uri: `${origin}/go` };
     answers['/device'] = { ...given, interval: 4_000_000_000 };
     answers['/token'] = { error: 'authorization_pending' };
@@ -264,7 +264,7 @@ describe('a hostile issuer', () => {
   });
 
   it.each(['ftp://x', 'http://id.example', 'https://a:b@id.example', 'javascript:x', 'x'])(
-    'cannot be %s',
+    'cannot have the address %s',
     async (issuer) => {
       await expect(discover(issuer, 'iss')).rejects.toThrow(/^The issuer is .*It must be an https address/);
       expect(asked).toEqual([]);

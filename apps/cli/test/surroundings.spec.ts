@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { settingsOf, wantsColour } from '../src/settings';
 import { iss } from './testing/run-iss';
 
-describe('what a shell completes', () => {
+describe('shell completion', () => {
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'iss-completion-'));
@@ -23,18 +23,18 @@ describe('what a shell completes', () => {
     [['get', 'acme', '--basis', ''], 'recorded effective'],
     [['changes', '--type', 'tenant'], 'tenant.owner_changed'],
     [['completion', 'z'], 'zsh'],
-  ])('iss %j', (words, completed) => {
+  ])('completes the words %j in bash', (words, completed) => {
     const script = 'source "$0"; COMP_WORDS=(iss "$@"); COMP_CWORD=$#; _iss; echo "${COMPREPLY[*]}"';
     const printed = execFileSync('bash', ['-c', script, join(folder, 'iss.bash'), ...words], { encoding: 'utf8' });
     expect(printed.trim()).toBe(completed);
   });
 
-  it.each(['zsh', 'fish'])('the script of %s has every option of a command', async (shell) => {
+  it.each(['zsh', 'fish'])('the script for %s contains the options of commands', async (shell) => {
     const { printed } = await iss(['completion', shell]);
     for (const option of ['as-of', 'basis', 'policy', 'tenant', 'profile']) expect(printed).toContain(option);
   });
 
-  it('knows no other shell', async () => {
+  it('refuses an unsupported shell', async () => {
     expect(await iss(['completion', 'csh'])).toMatchObject({
       exitCode: 2,
       complaint: 'SHELL must be one of bash, zsh, fish.',
@@ -42,17 +42,17 @@ describe('what a shell completes', () => {
   });
 });
 
-describe('where profiles are', () => {
+describe('configFolder', () => {
   it.each([
     [{ XDG_CONFIG_HOME: '/x', HOME: '/home/a' }, 'linux', join('/x', 'iss')],
     [{ HOME: '/home/a' }, 'linux', join('/home/a', '.config', 'iss')],
     [{ APPDATA: 'C:\\a', USERPROFILE: 'C:\\u' }, 'win32', join('C:\\a', 'iss')],
     [{ APPDATA: 'C:\\a', HOME: '/home/a' }, 'darwin', join('/home/a', '.config', 'iss')],
-  ] as const)('%j on %s', (variables, platform, folder) => {
+  ] as const)('is derived from %j on %s', (variables, platform, folder) => {
     expect(settingsOf(variables, platform).configFolder).toBe(folder);
   });
 
-  it('is nowhere without a home', () => {
+  it('fails without a home folder', () => {
     expect(() => settingsOf({}, 'linux').configFolder).toThrow(/Set XDG_CONFIG_HOME/);
   });
 });
@@ -66,11 +66,11 @@ it.each([
   [{ TERM: 'dumb' }, true, false],
   [{ FORCE_COLOR: '1', CI: 'true' }, false, true],
   [{ FORCE_COLOR: '0' }, true, true],
-])('colours with %j on a terminal %s: %s', (variables, isTerminal, isColoured) => {
+])('wantsColour with %j and terminal %s returns %s', (variables, isTerminal, isColoured) => {
   expect(wantsColour(variables, isTerminal)).toBe(isColoured);
 });
 
-it('says in one sentence that a disk is full', async () => {
+it('a command that fails to print to a full disk reports it in one sentence', async () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   const print = (): never => {
     throw full;
@@ -82,8 +82,8 @@ it('says in one sentence that a disk is full', async () => {
   });
 });
 
-describe('words', () => {
-  it('without any, and with help, it lists the commands and says what exit codes mean', async () => {
+describe('the command line', () => {
+  it('lists commands and exit codes without arguments and with help', async () => {
     for (const words of [[], ['help'], ['--help']]) {
       const { exitCode, printed } = await iss(words);
       expect(exitCode).toBe(0);
@@ -91,7 +91,7 @@ describe('words', () => {
     }
   });
 
-  it('with help of a command, it says how that is called', async () => {
+  it('prints the usage of a command with help and --help', async () => {
     for (const words of [
       ['help', 'diff'],
       ['diff', '--help'],
@@ -125,7 +125,7 @@ describe('words', () => {
     ['put none.json', /^none\.json cannot be read \(ENOENT\)/],
     ['login', /^No service is named/],
     ['login --base-url localhost', /^--base-url takes an http\(s\) URL/],
-  ])('iss %s: exit code 2, and the way out', async (words, complaint) => {
+  ])('iss %s exits with 2 and explains how to fix the call', async (words, complaint) => {
     const settings = settingsOf({ XDG_CONFIG_HOME: '/nowhere' }, 'linux');
     const outcome = await iss(words.split(' '), { settings });
     expect(outcome).toMatchObject({ exitCode: 2, printed: '' });

@@ -39,7 +39,7 @@ it.each([
   ['deliveries wsub_1 --status sent', /^--status takes one of pending/],
   ['redeliver wsub_1', /^Name either DELIVERY or a period/],
   ['redeliver wsub_1 --status dead', /Add --from TIME/],
-])('names the wrong or missing option: iss %s', async (words, sentence) => {
+])('iss %s exits with 2 and names the wrong or missing option', async (words, sentence) => {
   expect(await iss(words.split(' '), { settings })).toMatchObject({
     exitCode: 2,
     printed: '',
@@ -47,22 +47,25 @@ it.each([
   });
 });
 
-it.each(Object.entries(COMMANDS))('iss %s --help has an example, in 80 columns', async (name, { example }) => {
-  const { exitCode, printed } = await iss([...name.split(' '), '-h']);
-  expect(exitCode).toBe(0);
-  expect(printed).toContain(`Example:\n  ${example}\n`);
-  expect(example).toContain(`iss ${name}`);
-  for (const line of printed.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
-});
+it.each(Object.entries(COMMANDS))(
+  'iss %s --help prints an example, in at most 80 columns',
+  async (name, { example }) => {
+    const { exitCode, printed } = await iss([...name.split(' '), '-h']);
+    expect(exitCode).toBe(0);
+    expect(printed).toContain(`Example:\n  ${example}\n`);
+    expect(example).toContain(`iss ${name}`);
+    for (const line of printed.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  },
+);
 
-it('iss -h lists every command in 80 columns', async () => {
+it('iss -h lists every command in at most 80 columns', async () => {
   const { exitCode, printed } = await iss(['-h']);
   expect(exitCode).toBe(0);
   for (const name of Object.keys(COMMANDS)) expect(printed).toContain(`  iss ${name} `);
   for (const line of printed.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-it('every usage line names every option of its command that is not shared', async () => {
+it('every usage line names all options of its command that are not shared', async () => {
   for (const [name, { load }] of Object.entries(COMMANDS)) {
     const { usage, options } = await load();
     for (const [option, { value, isShared }] of Object.entries(options)) {

@@ -34,7 +34,7 @@ const answer = (changes: object = {}) => ({
   ...changes,
 });
 
-it('a bundle of entries with keys is proved, and refused without a key or with another', async () => {
+it('verify accepts a bundle of entries with keys, and refuses missing or other keys', async () => {
   await expect(verify(bundleText(made.head, made.lines))).resolves.toMatchObject({ exitCode: 0 });
   for (const keys of [null, [], ['B'.repeat(43)]]) {
     const lines = made.lines.map((one) => (one === line ? { ...one, keys } : one));
@@ -42,7 +42,7 @@ it('a bundle of entries with keys is proved, and refused without a key or with a
   }
 });
 
-it('the answer for one entry is proved, and refused without its keys or with other keys', async () => {
+it('verify accepts the answer for one entry, and refuses missing or other keys', async () => {
   const proved = await verify(answer());
   expect(proved).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/snapshot_version +2\n/) });
   await expect(verify(answer({ keys: null }))).resolves.toMatchObject({
@@ -52,7 +52,7 @@ it('the answer for one entry is proved, and refused without its keys or with oth
   await expect(verify(answer({ keys: ['B'.repeat(43)] }))).resolves.toMatchObject({ exitCode: 1 });
 });
 
-it('an entry of the earlier format is refused with keys', async () => {
+it('verify refuses keys of an entry in the previous format', async () => {
   const earlier = await lineageBundle(1);
   const [one] = earlier.lines;
   const more = { tree_size: 2, leaf_hash: toHex(leafHash(one?.entry ?? '')), checkpoint: earlier.note };
@@ -63,7 +63,7 @@ it('an entry of the earlier format is refused with keys', async () => {
   });
 });
 
-it('a proof file has the public text, and the entry beside it must be its body', async () => {
+it('verify accepts a proof file with the public text, and --entry only with its body', async () => {
   const inclusion = line.inclusion.map((hash) => decodeBase64(hash, 'hash'));
   const extra = Buffer.from(leafTextOf(line));
   const proof = formatLogProof({ extra, index: line.log_index, inclusion, checkpoint: made.note });
@@ -75,7 +75,7 @@ it('a proof file has the public text, and the entry beside it must be its body',
   await expect(verify(proof, '--entry', file('entry', forged))).resolves.toMatchObject({ exitCode: 1 });
 });
 
-describe('a bundle with a map', () => {
+describe('verify of a bundle with a map', () => {
   const NEWEST = /Newest +version 3 among the first 4 entries, cosigned by witness\.example\/w at /;
   let operator: MapOperator;
   let published: Published;
@@ -100,7 +100,7 @@ describe('a bundle with a map', () => {
   };
   const withKey = async (lines: object[]) => check(lines, '--vrf-key', operator.vrfKey);
 
-  it('ends at the newest version, which the VRF key proves', async () => {
+  it('proves with the VRF key that its last version is the newest', async () => {
     const proved = await withKey(await linesOf());
     expect(proved).toMatchObject({ exitCode: 0, printed: expect.stringMatching(NEWEST) });
     const policy = `${operator.policyOf(published)}vrf ${operator.vrfKey}\n`;
@@ -110,13 +110,13 @@ describe('a bundle with a map', () => {
     expect(proved.printed).toMatch(/no second entry for one of these versions/);
   });
 
-  it('says without the key what is not proved, and how to prove it', async () => {
+  it('states without the VRF key that the newest version is not proved', async () => {
     const proved = await check(await linesOf());
     expect(proved).toMatchObject({ exitCode: 0, printed: expect.not.stringMatching(NEWEST) });
     expect(proved.printed).toMatch(/That the last version is the newest\. .*add the key to the policy .*--vrf-key/);
   });
 
-  it('is refused without its last line, or with one that is not its own', async () => {
+  it('refuses a missing or foreign last line, and a stale checkpoint with --max-age', async () => {
     const lines = await linesOf();
     const shorter = await linesOf(2);
     const other = await mapOperator();
@@ -149,7 +149,7 @@ describe('a bundle with a map', () => {
   });
 });
 
-it('an absence is proved, and says what it leaves open', async () => {
+it('verify proves that a grant is absent, and states what is not proved', async () => {
   const operator = await mapOperator();
   const published = await operator.publish();
   const stream = 'p/bank/organization/acme-corp';
@@ -163,11 +163,11 @@ it('an absence is proved, and says what it leaves open', async () => {
   expect(proved.printed).toMatch(/Not proved:[^]*That no grant on all subjects/);
 });
 
-describe('a proof of the newest version', () => {
+describe('verify of a proof of the newest version', () => {
   const stream = 'v/organization/acme-corp';
   const body = { type: 'snapshot.created', subject_type: 'organization', subject_id: 'acme-corp', snapshot_version: 1 };
 
-  it('is proved with the VRF key, names the witness, and says what it does not prove', async () => {
+  it('requires the VRF key, names the witness, and states what is not proved', async () => {
     const operator = await mapOperator();
     operator.add({ ...body, envelope_hash: 'e', created_at: '2026-01-15T09:30:00.000Z' }, [[stream, 1]]);
     const published = await operator.publish({}, Date.now() - 7_200_000);

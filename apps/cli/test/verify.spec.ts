@@ -25,7 +25,7 @@ const at = <T>(list: readonly T[], index: number): T => {
   return found;
 };
 
-describe('a bundle', () => {
+describe('verify of a bundle', () => {
   let made: Awaited<ReturnType<typeof lineageBundle>>;
   beforeAll(async () => {
     made = await lineageBundle(3);
@@ -34,7 +34,7 @@ describe('a bundle', () => {
   const verify = (head: object, lines: readonly object[], ...more: string[]) =>
     iss(['verify', file('bundle.ndjson', bundleText(head, lines)), '--vkey', made.log.vkey, ...more]);
 
-  it('is proved, and what is not proved is said', async () => {
+  it('prints what is proved and what is not', async () => {
     const { exitCode, printed, complaint } = await verify(made.head, made.lines);
     expect([exitCode, complaint]).toEqual([0, '']);
     expect(printed).toMatch(/^Proved: .*bundle\.ndjson\n/);
@@ -60,21 +60,21 @@ describe('a bundle', () => {
   });
 
   it.each<[string, (lines: readonly BundleLine[]) => object[], RegExp]>([
-    ['the newest version is dropped', (lines) => lines.slice(0, 2), /names 3 versions, but there are 2/],
+    ['the newest version is missing', (lines) => lines.slice(0, 2), /names 3 versions, but there are 2/],
     [
-      'a middle version is dropped',
+      'a version in the middle is missing',
       ([a, , c]) => [a ?? {}, c ?? {}],
       /Version 2, in line 3, the snapshot’s version is 3/,
     ],
     ['two versions are swapped', ([a, b, c]) => [b ?? {}, a ?? {}, c ?? {}], /Version 1, .* version is 2 instead of 1/],
-    ['a line is there twice', (lines) => [...lines, at(lines, 2)], /There are more lines than the 3 versions/],
+    ['a line is repeated', (lines) => [...lines, at(lines, 2)], /There are more lines than the 3 versions/],
     [
       'an envelope is changed',
       change(1, (l) => ({ snapshot: { ...l.snapshot, envelope: forgedEnvelope(l) } })),
       /Version 2, .* SHA-256 of the envelope is/,
     ],
     [
-      'an envelope is changed with its hash',
+      'an envelope is changed together with its hash',
       change(1, (l) => {
         const envelope = forgedEnvelope(l);
         const { hash } = seal(JSON.parse(JSON.stringify(envelope)));
@@ -83,7 +83,7 @@ describe('a bundle', () => {
       /Version 2, .* the entry’s envelope_hash is/,
     ],
     [
-      'an envelope is changed with its hash and entry',
+      'an envelope is changed together with its hash and entry',
       change(2, (l) => {
         const envelope = forgedEnvelope(l);
         const { hash } = seal(JSON.parse(JSON.stringify(envelope)));
@@ -98,29 +98,29 @@ describe('a bundle', () => {
       /Version 2, .* entry’s created_at/,
     ],
     [
-      'a change is called a correction',
+      'a change is relabelled as a correction',
       snapshotWith(1, { change_kind: 'correction' }),
       /change_kind is change instead of correction/,
     ],
-    ['another writer is named', snapshotWith(1, { written_by: 'oidc:p#eve' }), /Version 2, .* entry’s written_by is/],
-    ['the link is cut', snapshotWith(1, { prev_hash: null }), /Version 2, .* prev_hash is null/],
+    ['the writer is changed', snapshotWith(1, { written_by: 'oidc:p#eve' }), /Version 2, .* entry’s written_by is/],
+    ['prev_hash is removed', snapshotWith(1, { prev_hash: null }), /Version 2, .* prev_hash is null/],
     [
-      'the subject is another',
+      'the subject is changed',
       snapshotWith(0, { subject: { subject_type: 'organization', subject_id: 'other' } }),
       /Version 1, .* subject_id is other/,
     ],
-    ['the index is another', change(1, (l) => ({ log_index: l.log_index + 1 })), /Version 2, .* its proof/],
+    ['the index is changed', change(1, (l) => ({ log_index: l.log_index + 1 })), /Version 2, .* its proof/],
     ['the index is beyond the tree', change(2, () => ({ log_index: 99 })), /Version 3, .* its proof/],
     [
-      'two versions have one entry',
+      'two versions name the same entry',
       change(1, ({ log_index: index }) => ({ log_index: index - 2 })),
       /Version 2, .* its entry 1 is of another version/,
     ],
     ['the proof is truncated', change(0, (l) => ({ inclusion: l.inclusion.slice(1) })), /too short/],
     ['the proof is extended', change(0, (l) => ({ inclusion: [...l.inclusion, at(l.inclusion, 0)] })), /too long/],
     ['hashes of the proof are swapped', change(0, (l) => ({ inclusion: [...l.inclusion].reverse() })), /another root/],
-    ['the entry is written otherwise', change(0, (l) => ({ entry: l.entry.replace('{', '{ ') })), /not RFC 8785 text/],
-  ])('is refused where %s', async (_, damage, complaint) => {
+    ['the entry is not canonical', change(0, (l) => ({ entry: l.entry.replace('{', '{ ') })), /not RFC 8785 text/],
+  ])('refuses it if %s', async (_, damage, complaint) => {
     const refused = await verify(made.head, damage(made.lines));
     expect(refused.complaint).toMatch(complaint);
     expect(refused.complaint).toMatch(/^Refused: /);
@@ -128,16 +128,16 @@ describe('a bundle', () => {
   });
 
   it.each<[string, object, RegExp]>([
-    ['says fewer versions than it has', { versions: 2, head_version: 2 }, /more lines than the 2 versions/],
-    ['says that newer ones exist', { head_version: 4 }, /3 versions, but the newest is 4/],
+    ['names fewer versions than there are', { versions: 2, head_version: 2 }, /more lines than the 2 versions/],
+    ['names a newer head version', { head_version: 4 }, /3 versions, but the newest is 4/],
     ['names another log', { log_origin: 'log.example/other' }, /names another log than its checkpoint/],
-  ])('is refused where its first line %s', async (_, members, complaint) => {
+  ])('refuses it if its first line %s', async (_, members, complaint) => {
     const refused = await verify({ ...made.head, ...members }, made.lines);
     expect(refused.exitCode).toBe(1);
     expect(refused.complaint).toMatch(complaint);
   });
 
-  it('prints nothing of an erased version but its place if the entry of the erasure does not name it', async () => {
+  it('hides the data of an erased version that the erasure entry does not name', async () => {
     const snapshot: Record<string, unknown> = { ...at(made.lines, 0).snapshot };
     delete snapshot['envelope'];
     const entry = canonicalize({
@@ -161,14 +161,14 @@ describe('a bundle', () => {
     }
   });
 
-  it('is refused where the key that it brings along signed it, and another one is trusted', async () => {
+  it('refuses a checkpoint that an untrusted key signed', async () => {
     const other = await lineageBundle(3);
     const refused = await verify(other.head, other.lines);
     expect(refused).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/No known key/) });
     expect(JSON.parse((await verify(other.head, other.lines, '--json')).printed)).toMatchObject({ verified: false });
   });
 
-  it('is refused where it is another log’s, and where the signature is changed', async () => {
+  it('refuses a bundle of another log, and a changed checkpoint', async () => {
     const { vkey } = await signedLog(['a'], 'log.example/other');
     const path = file('b', bundleText(made.head, made.lines));
     expect(await iss(['verify', path, '--vkey', vkey])).toMatchObject({
@@ -179,7 +179,7 @@ describe('a bundle', () => {
     expect((await verify({ ...made.head, checkpoint: forged }, made.lines)).complaint).toMatch(/does not verify/);
   });
 
-  it('asks for the witnesses of the policy, names them with their times, and refuses a time to come', async () => {
+  it('requires the quorum of the policy, prints its times, and refuses a future time', async () => {
     const [one, two] = [await witness('one.example'), await witness('two.example')];
     const policy = file(
       'policy',
@@ -200,7 +200,7 @@ describe('a bundle', () => {
     expect(future).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/in the future/) });
   });
 
-  it('with --max-age, is refused unless a quorum of witnesses dated its checkpoint recently', async () => {
+  it('with --max-age, requires that a quorum of witnesses dated the checkpoint recently', async () => {
     const [one, two] = [await witness('one.example'), await witness('two.example')];
     const policyOf = (threshold: string) =>
       file(
@@ -222,7 +222,7 @@ describe('a bundle', () => {
     expect(await check(stale, ['--policy', policyOf('any')], '0')).toMatchObject({ exitCode: 2 });
   });
 
-  it('is consistent with an older checkpoint, with a newer one, and not with one of another history', async () => {
+  it('accepts an older checkpoint with its proof, and refuses one of another history', async () => {
     const path = file('b', bundleText(made.head, made.lines));
     const since = (note: string, proof: object) =>
       iss(['verify', path, '--vkey', made.log.vkey, '--since', file('since', note), '--proof', file('proof', proof)]);
@@ -237,7 +237,7 @@ describe('a bundle', () => {
     expect((await since(await other.checkpoint(3), await made.log.consistency(3))).complaint).toMatch(/No known key/);
   });
 
-  it('needs no proof for a checkpoint of its own size: it is the same, or it is refused', async () => {
+  it('compares a checkpoint of the same size without a proof', async () => {
     const path = file('b', bundleText(made.head, made.lines));
     const since = (note: string) => iss(['verify', path, '--vkey', made.log.vkey, '--since', file('since', note)]);
     expect(await since(made.note)).toMatchObject({ exitCode: 0 });
@@ -245,7 +245,7 @@ describe('a bundle', () => {
     expect(await since(await other.checkpoint(6, [made.log.signer]))).toMatchObject({ exitCode: 1 });
   });
 
-  it('has nothing behind a checkpoint that one has, and that says that it is older', async () => {
+  it('refuses a version that is older than a known checkpoint but not in it', async () => {
     const one = await witness('one.example');
     const policy = file('policy', `log ${made.log.vkey}\n${one.line}\nquorum one.example\n`);
     const head = { ...made.head, checkpoint: await one.cosign(made.note) };
@@ -287,21 +287,25 @@ describe('a bundle', () => {
   });
 
   it.each<[string, (text: string) => string, RegExp]>([
-    ['nothing', () => '', /is empty/],
-    ['no JSON', () => 'hello\n', /is not JSON/],
+    ['an empty file', () => '', /is empty/],
+    ['a text that is not JSON', () => 'hello\n', /is not JSON/],
     ['a list', () => '[]\n', /is not a JSON object/],
-    ['another format', (text) => text.replace('iss_bundle_v1', 'iss_bundle_v9'), /The format of the bundle is unknown/],
+    [
+      'an unknown format',
+      (text) => text.replace('iss_bundle_v1', 'iss_bundle_v9'),
+      /The format of the bundle is unknown/,
+    ],
     ['a cut line', (text) => text.slice(0, -100), /Version 3, in line 4, is not JSON/],
     ['an empty line', (text) => `${text}\n`, /Version 4|more lines/],
-    ['a member twice', (text) => text.replace('"log_index":1', '"log_index":1,"log_index":1'), /occurs twice/],
+    ['a repeated member', (text) => text.replace('"log_index":1', '"log_index":1,"log_index":1'), /occurs twice/],
     [
       'a negative index',
       (text) => text.replace('"log_index":1,', '"log_index":-1,'),
       /log_index is not a whole number/,
     ],
-    ['no entry', (text) => text.replace('"entry":', '"entri":'), /has no member entry/],
-    ['a proof that is no base64', (text) => text.replace(/"inclusion":\["./, '"inclusion":["*'), /not padded base64/],
-  ])('is no bundle: %s', async (_, damage, complaint) => {
+    ['a missing entry', (text) => text.replace('"entry":', '"entri":'), /has no member entry/],
+    ['a proof that is not base64', (text) => text.replace(/"inclusion":\["./, '"inclusion":["*'), /not padded base64/],
+  ])('refuses %s in one line', async (_, damage, complaint) => {
     const path = file('b', damage(bundleText(made.head, made.lines)));
     const { exitCode, ...said } = await iss(['verify', path, '--vkey', made.log.vkey]);
     expect(said.complaint).toMatch(complaint);
@@ -309,7 +313,7 @@ describe('a bundle', () => {
     expect(said.complaint.split('\n')).toHaveLength(1);
   });
 
-  it('trusts nobody whom it is not told to', async () => {
+  it('exits with 2 without a trusted key or with wrong options', async () => {
     const path = file('b', bundleText(made.head, made.lines));
     for (const [words, complaint] of [
       [['verify', path], /^Name the trusted keys: --policy FILE/],
@@ -333,7 +337,7 @@ describe('a bundle', () => {
   });
 });
 
-describe('a proof of one entry', () => {
+describe('verify of a proof of one entry', () => {
   const entry = '{"salt":"AAAA","scopes":["read_latest"],"type":"grant.created"}';
 
   async function proofOf(place: number, entries: readonly string[]) {
@@ -354,7 +358,7 @@ describe('a proof of one entry', () => {
     return { log, text, answer };
   }
 
-  it('forges no line of the report, and moves no cursor', async () => {
+  it('escapes control characters of the entry in its report', async () => {
     const hostile = JSON.stringify({
       type: 'x\n  Witnessed by      the whole world',
       ['\u001b[2J']: '\u202egnp',
@@ -369,7 +373,7 @@ describe('a proof of one entry', () => {
     expect(printed.length).toBeLessThan(6_000);
   });
 
-  it('is proved: the file with its entry, the file with the entry beside it, and the answer of the gateway', async () => {
+  it('accepts a file with its entry, a file with --entry, and the answer of the gateway', async () => {
     const { log, text, answer } = await proofOf(1, ['a', entry, 'c']);
     const trust = ['--vkey', log.vkey];
     const { exitCode, printed } = await iss(['verify', file('p', text(entry)), ...trust]);
@@ -393,7 +397,7 @@ describe('a proof of one entry', () => {
     });
   });
 
-  it('is refused for another entry, index, size or log, and for false words beside it', async () => {
+  it('refuses another entry, index, size, leaf hash or log', async () => {
     const { log, text, answer } = await proofOf(1, ['a', entry, 'c']);
     const trust = ['--vkey', log.vkey];
     const refuses = async (content: string | object, ...more: string[]) => {

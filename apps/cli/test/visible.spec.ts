@@ -17,12 +17,12 @@ const escapeOf = (character: string): string =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
 
-it('cuts a foreign text after 2,000 characters', () => {
+it('visible truncates a text after 2,000 characters', () => {
   expect(visible('x'.repeat(2_000))).toBe('x'.repeat(2_000));
   expect(visible('x'.repeat(2_001))).toBe(`${'x'.repeat(2_000)} …`);
 });
 
-it('escapes every character that acts on a screen or shows nothing', () => {
+it('visible and visibleLines escape every control and invisible character', () => {
   for (const character of HIDDEN) {
     expect(visible(`a${character}b`)).toBe(`a${escapeOf(character)}b`);
     const isLayout = character === '\n' || character === '\t';
@@ -30,18 +30,18 @@ it('escapes every character that acts on a screen or shows nothing', () => {
   }
 });
 
-it('shows the letters of all scripts as they are', () => {
+it('visible and visibleLines keep the letters of all scripts', () => {
   const text = 'Grüße, Ελλάδα, Україна, 中文, ישראל, العربية, हिन्दी, 한국어 🙂 \\u001b';
   expect([visible(text), visibleLines(text, false)]).toEqual([text, text]);
 });
 
-it('lets only its own colours pass, and only to a screen that shows them', () => {
+it('visibleLines keeps colour sequences only, and only if the screen shows colours', () => {
   const painted = '\u001b[31mred\u001b[39m \u001b]0;title\u0007\u001b[2J';
   expect(visibleLines(painted, true)).toBe('\u001b[31mred\u001b[39m \\u001b]0;title\\u0007\\u001b[2J');
   expect(visibleLines(painted, false)).not.toContain('\u001b');
 });
 
-it('leaves JSON the same JSON', () => {
+it('visibleLines keeps JSON equivalent', () => {
   const value = { text: HIDDEN.join(' '), list: ['\u202e'] };
   for (const indent of [0, 2]) {
     const shown = visibleLines(JSON.stringify(value, null, indent), false);
@@ -50,12 +50,12 @@ it('leaves JSON the same JSON', () => {
   }
 });
 
-it('escapes the cells of a table, newlines too, before it measures them', () => {
+it('table escapes its cells before it measures them', () => {
   const rows = [{ name: 'a\nb', place: 'x' }];
   expect(table(rows)).toBe('NAME      PLACE\na\\u000ab  x');
 });
 
-it('escapes words that a command was given and complains about', async () => {
+it('a complaint escapes the arguments that it quotes', async () => {
   const { complaint } = await iss(['get', 'a', '--\u202eevil\u001b[2J']);
   expect(complaint).toMatch(/\\u202eevil\\u001b\[2J/);
 });

@@ -78,7 +78,7 @@ async function ask(published: Published, oldSize: number) {
   return { status: response.status, text: await response.text() };
 }
 
-it('cosigns what it rebuilt, so that a policy can demand a group of auditors', async () => {
+it('the auditor cosigns a map that it rebuilt, and a policy can require its cosignature', async () => {
   operator.add({}, [[STREAM, 1]]);
   const published = await publishOn(operator);
   const { status, text } = await ask(published, 0);
@@ -102,7 +102,7 @@ vrf ${operator.vrfKey}
   expect((await ask(await publishOn(operator), 2)).status).toBe(200);
 });
 
-it('refuses a map from which a key was removed, and cosigns again when the log is right', async () => {
+it('the auditor refuses a map without one of its keys, and later cosigns the right map', async () => {
   operator.add({}, [[STREAM, 1]]);
   expect((await ask(await publishOn(operator), 0)).status).toBe(200);
   operator.add({}, [[STREAM, 2]]);
@@ -114,7 +114,7 @@ it('refuses a map from which a key was removed, and cosigns again when the log i
   expect((await ask(await operator.publish(), 2)).status).toBe(200);
 });
 
-it('says that it cannot read the log, and does not cosign', async () => {
+it('the auditor returns 503 without a cosignature if it cannot read the log', async () => {
   operator.add({}, [[STREAM, 1]]);
   const published = await publishOn(operator);
   servePublished(log, published, { texts: [] });
@@ -124,7 +124,7 @@ it('says that it cannot read the log, and does not cosign', async () => {
   expect(await response.text()).toMatch(/tile\/entries\/000.p\/2 answers 404/);
 });
 
-it('answers 503 while a long audit runs, which it breaks off when it ends', async () => {
+it('the auditor returns 503 while a long audit runs, and aborts the audit when it closes', async () => {
   await close();
   await start(0);
   operator.add({}, [[STREAM, 1]]);
@@ -135,7 +135,7 @@ it('answers 503 while a long audit runs, which it breaks off when it ends', asyn
   expect((await ask(published, 0)).status).toBe(200);
 });
 
-it('needs the URL of each log', async () => {
+it('iss witness --audit-map requires the URL of each log', async () => {
   const { log: signed } = await operator.publish();
   writeFileSync(file('logs'), `log ${signed.vkey}\n`);
   const words = ['key', 'state', 'logs'].flatMap((name) => [`--${name}`, file(name)]);

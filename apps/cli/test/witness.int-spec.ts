@@ -32,7 +32,7 @@ const NOW_MS = Date.UTC(2026, 0, 15, 10);
 
 let folder: string;
 let log: SampleLog;
-/** Of the witness: Ed25519 and ML-DSA-44. */
+/** The verifier keys of the witness: Ed25519 and ML-DSA-44. */
 let vkeys: string[];
 let server: WitnessServer | undefined;
 let state: WitnessState | undefined;
@@ -86,10 +86,10 @@ const shown = async (url = server?.url) => {
   return { status: response.status, text: await response.text() };
 };
 
-describe('what it answers', () => {
+describe('the witness', () => {
   beforeEach(start);
 
-  it('cosigns with each of its keys what continues the log, and shows it', async () => {
+  it('cosigns consistent checkpoints with each of its keys, and publishes the newest', async () => {
     expect((await shown()).status).toBe(404);
     for (const [from, to] of [
       [0, 0],
@@ -110,7 +110,7 @@ describe('what it answers', () => {
     }
   });
 
-  it('refuses in the order of the specification', async () => {
+  it('refuses requests with the status of the first failed check of the specification', async () => {
     const other = (await SampleLog.open('log.example/two')).grow(9);
     const stranger = (await SampleLog.open(log.origin)).grow(9);
     await ask(await log.request(0, 100));
@@ -139,7 +139,7 @@ describe('what it answers', () => {
     }
   });
 
-  it('cosigns one history, whoever else asks at the same time', async () => {
+  it('cosigns only one of two histories in concurrent requests', async () => {
     const fork = log.fork().grow(300, 'another');
     const asked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? log : fork).request(0, 100 + index));
     const answers = await Promise.all((await Promise.all(asked)).map((body) => ask(body)));
@@ -147,7 +147,7 @@ describe('what it answers', () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(39);
   });
 
-  it('states nothing of extension lines in ML-DSA-44, and all of them in Ed25519', async () => {
+  it('signs extension lines with Ed25519, but not with ML-DSA-44', async () => {
     const note = await log.note(5, ['opaque line']);
     const { status, text } = await ask(`old 0\n\n${note}`);
     expect(status).toBe(200);
@@ -156,7 +156,7 @@ describe('what it answers', () => {
     await openNote(`${await log.note(5)}${pq}\n`, [createVerifier(vkeys[1] ?? '')]);
   });
 
-  it('has nothing else, and bounds what it reads', async () => {
+  it('refuses other routes, large bodies, and connections beyond its limit', async () => {
     const status = async (path: string, init: RequestInit = {}) => (await fetch(`${server?.url}${path}`, init)).status;
     expect(await status('/')).toBe(404);
     expect(await status('/add-checkpoint')).toBe(405);
@@ -173,18 +173,18 @@ describe('what it answers', () => {
   });
 });
 
-describe('its state', () => {
-  it('belongs to one process', async () => {
+describe('WitnessState', () => {
+  it('refuses a file that is open already', async () => {
     await start();
     expect(() => WitnessState.open(file('state'))).toThrow(/state.* cannot be opened: .*database is locked/);
   });
 
-  it('is none of another format', () => {
+  it('refuses a file of another format', () => {
     writeFileSync(file('state'), 'what is this?'.repeat(100));
     expect(() => WitnessState.open(file('state'))).toThrow(/cannot be opened: .*file is not a database/);
   });
 
-  it('when it was put back to an older one, that is where it goes on', async () => {
+  it('continues from the older size after an older file was restored', async () => {
     await start();
     await ask(await log.request(0, 10));
     await stop();
@@ -199,7 +199,7 @@ describe('its state', () => {
   });
 });
 
-describe('the command', () => {
+describe('iss witness', () => {
   let url: string;
 
   /** Starts the witness on a free port, and reads its address from its log. */
@@ -218,7 +218,7 @@ describe('the command', () => {
     return child;
   }
 
-  it('never goes back, however often it is killed, and ends properly on SIGTERM', async () => {
+  it('keeps every answered checkpoint over SIGKILL, and exits with 0 on SIGTERM', async () => {
     let last = log.head(0);
     for (let round = 0; round < 3; round++) {
       const child = await launch();
@@ -253,7 +253,7 @@ describe('the command', () => {
 
   const iss = (...words: string[]) => runIss(['witness', ...words]);
 
-  it('says what is wrong with how it was called', async () => {
+  it('explains missing options and invalid files', async () => {
     const options = ['--key', file('key'), '--state', file('state'), '--logs', file('logs')];
     expect(await iss(...options)).toMatchObject({
       exitCode: 2,
@@ -269,7 +269,7 @@ describe('the command', () => {
     expect(await iss(...options, '--listen', '127.0.0.1:1')).toMatchObject({ exitCode: 1 });
   });
 
-  it('takes a plain Ed25519 key, as Go makes it, for one that cosigns', async () => {
+  it('uses a plain Ed25519 key, as made by Go, as a cosigning key', async () => {
     const { signingKey } = await generateKeys(NAME, 'ed25519');
     writeFileSync(file('key'), signingKey);
     expect((await readWitnessKeys(file('key'))).map(({ key }) => key.type)).toEqual(['ed25519-cosignature']);

@@ -19,7 +19,7 @@ import { untilEnded } from '../src/service/until-ended';
 import { visible } from '../src/visible';
 import { testContext } from './testing/run-iss';
 
-describe('a text of another person', () => {
+describe('texts of other principals', () => {
   it.each([
     ['Zürich 🏔', 'Zürich 🏔'],
     ['a\nb\tc', 'a\\u000ab\\u0009c'],
@@ -30,7 +30,7 @@ describe('a text of another person', () => {
     ['\u0085', '\\u0085'],
     ['x'.repeat(2_000), 'x'.repeat(2_000)],
     ['x'.repeat(2_001), `${'x'.repeat(2_000)} …`],
-  ])('%j cannot move the cursor or forge a line', (text, shown) => {
+  ])('visible escapes control characters in %j', (text, shown) => {
     expect(visible(text)).toBe(shown);
   });
 
@@ -44,8 +44,8 @@ describe('a text of another person', () => {
   });
 });
 
-describe('a table', () => {
-  it('has columns of the width of their longest cell, and no space at the end of a line', () => {
+describe('table', () => {
+  it('aligns columns by their longest cell, without trailing spaces', () => {
     const rows = [
       { id: 'a', name: 'longer than its head', note: '' },
       { id: 'a-long-id', name: '', note: 'n' },
@@ -58,7 +58,7 @@ describe('a table', () => {
     expect(table([])).toBe('');
   });
 
-  it('paints a cell without changing its width', () => {
+  it('colours a cell without changing its width', () => {
     const { red } = styleOf({ isColoured: true, isLive: false });
     expect(table([{ a: 'x', b: 'y' }], { a: red }).split('\n')[1]).toBe('\u001b[31mx\u001b[39m  y');
     expect(styleOf({ isColoured: false, isLive: false }).red('x')).toBe('x');
@@ -69,7 +69,7 @@ async function* from<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
 
-describe('a list', () => {
+describe('showList and showOne', () => {
   const asRow = (item: number) => ({ number: String(item) });
   it.each([
     [{}, [], ['None.'], []],
@@ -79,19 +79,19 @@ describe('a list', () => {
     [{ limit: '2' }, [1, 2], ['NUMBER\n1\n2'], []],
     [{ limit: '2' }, [1, 2, 3], ['NUMBER\n1\n2'], ['The list continues after 2. Use --limit N to show more.']],
     [{ limit: '1', json: true }, [1, 2], ['1'], ['The list continues after 1. Use --limit N to show more.']],
-  ])('shows with options %j the items %j', async (options, items, shown, said) => {
+  ])('print with the options %j the items %j', async (options, items, shown, said) => {
     const { context, printed, complaints } = testContext();
     await showList(options, context, from(items), { asRow, none: 'None.' });
     expect({ printed, complaints }).toEqual({ printed: shown, complaints: said });
   });
 
-  it('is one line for each object with --json', async () => {
+  it('print each item of a list as one line with --json', async () => {
     const { context, printed } = testContext();
     await showList({ json: true }, context, from([{ a: 1 }, { b: [2] }]), { asRow: () => ({}), none: 'None.' });
     expect(printed).toEqual(['{"a":1}', '{"b":[2]}']);
   });
 
-  it('one object is shown as text, or with --json as JSON', () => {
+  it('print one object as text, or as JSON with --json', () => {
     const { context, printed } = testContext();
     showOne({}, context, { a: 1 }, () => 'for people');
     showOne({ json: true }, context, { a: 1 }, () => 'for people');
@@ -99,7 +99,7 @@ describe('a list', () => {
   });
 });
 
-it('progress overwrites one line of a terminal, and writes nothing elsewhere', () => {
+it('Progress overwrites one line of a terminal, and prints nothing without one', () => {
   const { context, complaints } = testContext({ screen: { isColoured: false, isLive: true } });
   const progress = new Progress(context);
   for (const part of [0, 0.499, 1]) progress.show(part, 'text');
@@ -134,7 +134,7 @@ describe('evidence', () => {
     ['/attribute_paths/~1attributes', true],
     ['/evidences', false],
     ['/attributes/evidence', false],
-  ])('isAttribution of %s is %s', (path, is) => {
+  ])('isAttribution of %s returns %s', (path, is) => {
     expect(isAttribution(path)).toBe(is);
   });
 });
@@ -252,7 +252,7 @@ it('eventsText writes a complete list as all', () => {
   expect(eventsText(['grant.created', 'grant.revoked'])).toBe('grant.created, grant.revoked');
 });
 
-describe('failureOf', () => {
+describe('explainedFailure', () => {
   const api = {
     status: 403,
     code: 'forbidden',
@@ -277,11 +277,11 @@ describe('failureOf', () => {
     [new VerificationError('hash', 'Another hash.'), 'Not verified (hash): Another hash. Do not trust this answer.'],
     [new ConnectionError('No answer.'), 'No answer. Check that the service runs at http://iss.example.'],
     [new IdentityStateError('Nobody\u001b'), 'Nobody\\u001b'],
-  ])('turns %j into a sentence with the next step', (error, message) => {
+  ])('returns for %j a sentence with the next step', (error, message) => {
     expect(explainedFailure(error, 'http://iss.example')).toEqual(new Failure(message));
   });
 
-  it('names at most five places', () => {
+  it('names at most five places of a validation error', () => {
     const failure = { ...api, status: 400, code: 'validation_error', message: 'Bad.' } as const;
     for (const [count, rest] of [
       [6, 'and 1 more'],
@@ -299,7 +299,7 @@ describe('failureOf', () => {
   });
 });
 
-it('untilEnded hides an error that follows an abort, and no other', async () => {
+it('untilEnded ignores errors only after an abort', async () => {
   const ending = new AbortController();
   const work = async (): Promise<void> => {
     throw new Error('broken');

@@ -75,7 +75,7 @@ export function describeClient(serviceOf: () => StartedService): void {
   });
 
   describe('reads', () => {
-    it('verify what they hand over', async () => {
+    it('verify hashes, and the chain if requested', async () => {
       const subjectId = await company();
       const subject = client().tenant(tenantId).organization(subjectId);
       const latest = await subject.latest();
@@ -87,7 +87,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(byId).toEqual(latest);
     });
 
-    it('prove by the log what the policy takes as valid', async () => {
+    it('verify the log proof by the policy', async () => {
       const subjectId = await company();
       const subject = client({ trust: { policy: policy() } })
         .tenant(tenantId)
@@ -96,7 +96,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(log).toMatchObject({ tenantId, checkpoint: { cosignedBy: [expect.stringContaining('witness')] } });
     });
 
-    it('tell errors by their class', async () => {
+    it('throw an error class for each kind of failure', async () => {
       const subjectId = await company();
       const subject = client().tenant(tenantId).organization(subjectId);
       const missing = await subject.version(9).catch((error: unknown) => error);
@@ -131,7 +131,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       captured_at: '2026-01-01T00:00:00Z',
     };
 
-    it('change what the draft changes, with its evidence, on whatever is the latest', async () => {
+    it('apply changes of a draft with their evidence, and retry on a newer version', async () => {
       const subjectId = await company();
       const subject = client().tenant(tenantId).organization(subjectId);
       // Another writer is faster, twice.
@@ -158,7 +158,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(compare(first.envelope, last.envelope)).toEqual(expect.arrayContaining(ops));
     });
 
-    it('import an archive, once', async () => {
+    it('import an archive once, and report refused versions', async () => {
       const subjectId = `archive-${randomUUID()}`;
       const records = [1, 2, 3].map((version) => firstEnvelope(subjectId, { snapshot_version: version }));
       const tenant = client().tenant(tenantId);
@@ -168,7 +168,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(await all(tenant.organization(subjectId).history())).toHaveLength(3);
     });
 
-    it('are compared with what was sent', async () => {
+    it('fail if the returned hash differs from the sent envelope', async () => {
       const lying = client({ fetch: lyingFetch((text) => text.replace(/("envelope_hash":")[0-9a-f]{4}/, '$10000')) });
       const written = lying.tenant(tenantId).write(firstEnvelope(`written-${randomUUID()}`));
       await expect(written).rejects.toMatchObject({ failure: 'written' });
@@ -176,7 +176,7 @@ export function describeClient(serviceOf: () => StartedService): void {
   });
 
   describe('lineage', () => {
-    it('is read as pages, as headers and as one stream, which the log proves', async () => {
+    it('is equal when read as pages, as headers, and as a stream that the log proves', async () => {
       const subjectId = await company();
       const subject = client({ trust: { policy: policy() } })
         .tenant(tenantId)
@@ -191,7 +191,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(await subject.latest({ asOf: new Date(), verify: 'hash' })).toEqual(exported[1]);
     });
 
-    it('of an export nothing can be left out, and nothing changed', async () => {
+    it('refuses an export with missing, changed or unproved versions', async () => {
       const subjectId = await company();
       const lies: readonly (readonly [VerificationFailure, (text: string) => string])[] = [
         ['gap', (text) => text.split('\n').toSpliced(1, 1).join('\n')],
@@ -209,8 +209,8 @@ export function describeClient(serviceOf: () => StartedService): void {
     });
   });
 
-  describe('what is shared', () => {
-    it('is read by grant, asked about, and followed in the feed', async () => {
+  describe('sharing', () => {
+    it('lets a grantee read, request a refresh and follow changes until the revocation', async () => {
       const subjectId = await company();
       const owner = client().tenant(tenantId);
       const bank = client({ token: bob }).tenant(partnerId);
@@ -246,7 +246,7 @@ export function describeClient(serviceOf: () => StartedService): void {
       expect(again).toEqual([seen.at(-1)]);
     });
 
-    it('webhooks are managed, and what they send is verified', async () => {
+    it('webhook subscriptions can be created, tested, listed and deleted', async () => {
       const tenant = client().tenant(tenantId);
       const { webhook_subscription: subscription, secret } = await tenant.webhooks.create({
         target_url: `${service.inboxUrl}/hooks/client`,
@@ -269,7 +269,7 @@ export function describeClient(serviceOf: () => StartedService): void {
     });
   });
 
-  it('the page of the client does what it says in Node', async () => {
+  it('the documented program of the client prints the documented output in Node', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'iss-client-page-'));
     try {
       const settings = await settingsOf(service, join(folder, 'trust.json'));

@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('is installed where nothing else is, and its page is type-checked there in strict mode', async () => {
+it('the package installs offline, and its documented program type-checks in strict mode', async () => {
   for (const types of ['@types/node', 'undici-types']) {
     const modules = 'node_modules';
     cpSync(join(repositoryRoot, modules, types), join(projectOf(), modules, types), { recursive: true });
@@ -86,7 +86,7 @@ it('is installed where nothing else is, and its page is type-checked there in st
   expect(await run(process.execPath, [tsc, '-p', '.'], projectOf())).toBe('');
 });
 
-it('has the files that its main file loads later', async () => {
+it('the package contains the files that its main file loads later', async () => {
   const installed = join(projectOf(), 'node_modules/@identity-state/client');
   const names = [...readFileSync(join(installed, 'index.js'), 'utf8').matchAll(/import\("\.\/(\w+\.js)"\)/g)];
   const exported: Record<string, string> = {};
@@ -97,7 +97,7 @@ it('has the files that its main file loads later', async () => {
   expect(exported).toEqual({ 'map.js': '1\n', 'policy.js': '1\n', 'view.js': '2\n' });
 });
 
-it('its page does what it says in Node', async () => {
+it('the documented program prints the documented output in Node', async () => {
   writeFileSync(
     join(projectOf(), 'main.js'),
     `globalThis.settings = JSON.parse(process.env.SETTINGS);\nawait import('./out/node.js');\n`,
@@ -108,7 +108,7 @@ it('its page does what it says in Node', async () => {
   for (const line of PRINTED) expect(output).toContain(line);
 });
 
-inBrowser('its page does what it says in Chromium', async () => {
+inBrowser('the documented program prints the documented output in Chromium', async () => {
   const { outputFiles } = await build({
     entryPoints: [join(projectOf(), 'browser.ts')],
     bundle: true,

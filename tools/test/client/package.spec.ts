@@ -12,7 +12,7 @@ const ENTRY = join(repositoryRoot, 'libs/client/src/index.ts');
 /** The limit for the whole main entry, in bytes. */
 const MAX_GZIPPED = 25 * 1024;
 
-it('the package exports what reads and proves, for Node, browsers and files', () => {
+it('the package exports its entry points for Node, browsers and files', () => {
   const manifest = JSON.parse(readFileSync(join(repositoryRoot, 'libs/client/package.json'), 'utf8'));
   expect(Object.keys(manifest.exports)).toEqual([
     '.',
@@ -24,7 +24,7 @@ it('the package exports what reads and proves, for Node, browsers and files', ()
   ]);
 });
 
-it('the bundle stays below its size limit, without the file that it loads later', async () => {
+it('the bundle without lazily loaded files stays below its size limit', async () => {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],
     plugins: [LOADED_LATER],
@@ -40,7 +40,7 @@ it('the bundle stays below its size limit, without the file that it loads later'
   expect(gzipSync(file?.contents ?? '', { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIPPED);
 });
 
-it('loading the bundle calls nothing that edge workers refuse', async () => {
+it('loading the bundle calls no function that edge workers refuse', async () => {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],
     conditions: ['iss-source'],

@@ -28,6 +28,6 @@ logFaults(
   () => vkey,
 );
 
-it('no process logged an error or ended by itself', () => {
+it('no process logged an error or exited on its own', () => {
   expect(product.faults()).toEqual([]);
 });

@@ -35,7 +35,7 @@ const OF_INTEGRATION = IS_EXHAUSTIVE
   ? ['record_batches', 'map_streams', 'map_tiles', 'map_former', 'log_entries', 'log_checkpoints']
   : ['map_streams', 'log_entries', 'log_checkpoints'];
 
-/** The lock at which the tables stop whoever writes them. */
+/** The advisory lock for which writers of a gated table wait. */
 const GATE = 4711;
 
 let auditor: AuditorProcess;
@@ -97,7 +97,7 @@ async function addFacts(): Promise<void> {
 }
 
 /**
- * Starts a worker, and kills it with SIGKILL before it writes the table, whose step then never ends. Returns the worker.
+ * Starts a worker, and kills it with SIGKILL while it waits to write the table. Returns the worker.
  */
 async function killAt(table: string, start: () => Promise<ProductProcess>): Promise<ProductProcess> {
   await gate.query('SELECT pg_advisory_lock($1)', [GATE]);
@@ -144,7 +144,7 @@ async function command(words: readonly string[]): Promise<string> {
 
 let workers: ProductProcess[];
 
-it('survives a kill before each table that the backfill, integration and publication write', async () => {
+it('the map recovers if a worker is killed before it writes each of the tables', async () => {
   const without = await product.startWorker('without-a-map', { LOG_VRF_KEY: '' });
   await addLineage(facts, { tenantId: 'acme', subjectType: 'entity', subjectId: 'older' }, OLD_FACTS);
   await addFacts();
@@ -174,7 +174,7 @@ it('survives a kill before each table that the backfill, integration and publica
   await settled();
 });
 
-it('survives that PostgreSQL stops immediately while two workers integrate', async () => {
+it('the map recovers if PostgreSQL stops immediately while two workers integrate', async () => {
   for (let count = 0; count < 5; count += 1) await addFacts();
   await product.postgres.stop('immediately');
   await product.postgres.start();
@@ -183,7 +183,7 @@ it('survives that PostgreSQL stops immediately while two workers integrate', asy
   await settled();
 });
 
-it('then is right for the auditor of the database, for a witness that rebuilds it, and for readers', async () => {
+it('after all faults, an audit, a witness that rebuilds the map, and readers accept it', async () => {
   await Promise.all(workers.map((worker) => worker.stop(DEADLINE_MS)));
   auditor.auditMapOf(`${product.gateways[0]?.url}/log`);
   await auditor.start();

@@ -16,7 +16,7 @@ const DEADLINE_MS = 120_000;
 
 /** Tests the log under faults, while all workers of the product integrate. */
 export function logFaults(product: () => Product, vkey: () => string): void {
-  scenario('workers that are killed while they integrate leave every fact one entry', product, async (scene) => {
+  scenario('every fact gets one entry if workers are killed while they integrate', product, async (scene) => {
     const facts = startFacts(scene);
     const { workers } = scene.product;
     for (let kills = 0; kills < KILLS; kills += 1) {
@@ -30,7 +30,7 @@ export function logFaults(product: () => Product, vkey: () => string): void {
     expect(await requireWholeLog(scene.product, vkey())).toBeGreaterThan(KILLS);
   });
 
-  scenario('a fact that commits after later ones were integrated gets its entry', product, async (scene) => {
+  scenario('a fact that commits late, after newer facts were integrated, gets its entry', product, async (scene) => {
     const late = await connectTo(scene);
     await late.query('BEGIN');
     const snapshotId = await addVersions(late, 1);
@@ -55,7 +55,7 @@ export function logFaults(product: () => Product, vkey: () => string): void {
     expect(entries).toEqual([{ log_index: size - 1 }]);
   });
 
-  scenario('PostgreSQL is stopped immediately in the middle of integration', product, async (scene) => {
+  scenario('every fact gets one entry if PostgreSQL stops immediately during integration', product, async (scene) => {
     const { postgres, workers } = scene.product;
     const facts = startFacts(scene);
     await untilIntegrated(scene.product, (await sizeOf(scene.product)) + SOME + anyOf(SOME));
@@ -69,7 +69,7 @@ export function logFaults(product: () => Product, vkey: () => string): void {
   });
 
   for (const table of ['log_tiles', 'log_checkpoints']) {
-    scenario(`the disk is full for ${table} for a while`, product, async (scene) => {
+    scenario(`publication stops while ${table} has no disk space, and continues afterwards`, product, async (scene) => {
       const { workers } = scene.product;
       const facts = startFacts(scene);
       await untilIntegrated(scene.product, (await sizeOf(scene.product)) + 1);

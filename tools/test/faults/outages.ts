@@ -22,7 +22,7 @@ const NOT_WAITED_MS = 1_000;
 
 /** Tests that writers do not wait for a missing Redis, that nothing is lost, and that Redis is used again once it is back. */
 export function redisOutages(product: () => Product): void {
-  scenario('Redis is emptied, and has no memory left, in the middle of a burst', product, async (scene) => {
+  scenario('no event is lost if Redis is flushed and runs out of memory during writes', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('flushed');
     const writing = scene.writing(tenant);
     const redis = requireRedis(scene);
@@ -40,7 +40,7 @@ export function redisOutages(product: () => Product): void {
     await requireWokenByQueue(scene.product, tenant, subscriptions);
   });
 
-  scenario('Redis hangs, is away for a while, and comes back empty', product, async (scene) => {
+  scenario('writers do not wait, and no event is lost, if Redis hangs and restarts empty', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('no-redis');
     const redis = requireRedis(scene);
     const writing = scene.writing(tenant);
@@ -68,35 +68,39 @@ export function redisOutages(product: () => Product): void {
 /** Tests that callers get 503 without PostgreSQL, that no acknowledged write is lost, and that all processes recover alone. */
 export function postgresOutages(product: () => Product, ways: readonly Outage[]): void {
   for (const how of ways) {
-    scenario(`PostgreSQL is ${OUTAGES[how]} under load and comes back`, product, async (scene) => {
-      const { postgres, gateways } = scene.product;
-      const [tenant, subscriptions] = await scene.tenant(`stopped-${how}`);
-      const writing = scene.writing(tenant);
-      await untilWritten(writing, 20);
-      await postgres.stop(how);
-      const refused = (): Answer[] => writing.answers.filter(({ status }) => status === 503);
-      await requireReadiness(scene.product, 503, undefined);
-      for (const gateway of gateways) expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-      await waitFor(() => refused().length >= WRITERS, { what: 'requests that are refused' });
-      await pause(OUTAGE_MS / 2);
-      await postgres.start();
-      const before = writing.acknowledged.size;
-      await untilWritten(writing, before + 20);
-      await requireReadiness(scene.product, 200, 'ok');
-      await writing.stop();
+    scenario(
+      `callers get 503 while PostgreSQL is ${OUTAGES[how]}, and no acknowledged write is lost`,
+      product,
+      async (scene) => {
+        const { postgres, gateways } = scene.product;
+        const [tenant, subscriptions] = await scene.tenant(`stopped-${how}`);
+        const writing = scene.writing(tenant);
+        await untilWritten(writing, 20);
+        await postgres.stop(how);
+        const refused = (): Answer[] => writing.answers.filter(({ status }) => status === 503);
+        await requireReadiness(scene.product, 503, undefined);
+        for (const gateway of gateways) expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
+        await waitFor(() => refused().length >= WRITERS, { what: 'requests that are refused' });
+        await pause(OUTAGE_MS / 2);
+        await postgres.start();
+        const before = writing.acknowledged.size;
+        await untilWritten(writing, before + 20);
+        await requireReadiness(scene.product, 200, 'ok');
+        await writing.stop();
 
-      expect(Object.keys(countByStatus(writing.answers))).toEqual(['200', '201', '503']);
-      for (const { headers, body } of refused()) {
-        expect(textAt(body, 'error', 'code')).toBe('unavailable');
-        expect(textAt(body, 'error', 'request_id')).toBe(headers.get('x-request-id'));
-        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
-      }
-      await letLeasesRunOut(scene.product);
-      await requireAcknowledged(scene.product, tenant, writing.acknowledged);
-      await requireWholeHistory(scene.product, tenant);
-      await requireEveryEvent(scene.product, tenant, subscriptions);
-      await requireWokenByQueue(scene.product, tenant, subscriptions);
-    });
+        expect(Object.keys(countByStatus(writing.answers))).toEqual(['200', '201', '503']);
+        for (const { headers, body } of refused()) {
+          expect(textAt(body, 'error', 'code')).toBe('unavailable');
+          expect(textAt(body, 'error', 'request_id')).toBe(headers.get('x-request-id'));
+          expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+        }
+        await letLeasesRunOut(scene.product);
+        await requireAcknowledged(scene.product, tenant, writing.acknowledged);
+        await requireWholeHistory(scene.product, tenant);
+        await requireEveryEvent(scene.product, tenant, subscriptions);
+        await requireWokenByQueue(scene.product, tenant, subscriptions);
+      },
+    );
   }
 }
 

@@ -12,7 +12,7 @@ const IN_FLIGHT = 8;
 
 /** Tests receivers that misbehave. */
 export function receivers(product: () => Product): void {
-  scenario('receivers that misbehave hold up nobody else', product, async (scene) => {
+  scenario('receivers that misbehave do not delay other receivers', product, async (scene) => {
     const [tenant, healthy] = await scene.tenant('crowded');
     const [neighbour, neighbours] = await scene.tenant('neighbour');
     const trap = await scene.receiver();
@@ -69,7 +69,7 @@ export function receivers(product: () => Product): void {
     expect((await tenant.require(200, 'GET', path)).body).toMatchObject({
       webhook_subscription: { status: 'disabled', disabled_reason: 'gone', disabled_at: expect.any(String) },
     });
-    // An attempt that times out on a busy machine gives its place to another one.
+    // After an attempt that times out on a busy machine, another one starts.
     const timedOut = await scene.product.query(
       `SELECT FROM deliveries JOIN delivery_attempts USING (delivery_id) WHERE subscription_id = $1 AND error_phase = 'timeout'`,
       [uuidOf(gone.subscriptionId)],
@@ -90,7 +90,7 @@ export function receivers(product: () => Product): void {
 
 /** Tests subscriptions that change while deliveries to them are pending. */
 export function changes(product: () => Product): void {
-  scenario('a retry that waits is signed with the secret of its time', product, async (scene) => {
+  scenario('a pending retry is signed with the secret at the time of the retry', product, async (scene) => {
     const [tenant, [subscription]] = await scene.tenant('rotated');
     if (subscription === undefined) throw new Error('There is no subscription');
     const { receiver, subscriptionId, secret } = subscription;
@@ -123,40 +123,36 @@ export function changes(product: () => Product): void {
     });
   });
 
-  scenario(
-    'a subscription that is disabled with a full queue gets nothing more, and all of it by replay',
-    product,
-    async (scene) => {
-      const [tenant, [subscription]] = await scene.tenant('disabled');
-      if (subscription === undefined) throw new Error('There is no subscription');
-      const { receiver, subscriptionId } = subscription;
-      const from = new Date().toISOString();
-      receiver.always('hang');
-      await publish(tenant, 2 * EVENTS);
-      await receiver.waitForRequests(1);
-      await disable(tenant, subscriptionId);
-      const before = receiver.requests.length;
-      receiver.always({ status: 204 });
-      await untilNothingWaits(scene.product, subscription);
-      expect(receiver.requests.length).toBeLessThanOrEqual(before + IN_FLIGHT);
-      const delivered = async (status: string): Promise<number> => {
-        const [row] = await scene.product.query<{ count: number }>(
-          'SELECT count(*)::int AS count FROM deliveries WHERE subscription_id = $1 AND status = $2',
-          [uuidOf(subscriptionId), status],
-        );
-        return row?.count ?? 0;
-      };
-      const skipped = await delivered('skipped');
-      expect(skipped + (await delivered('succeeded'))).toBe(2 * EVENTS);
-      expect(skipped).toBeGreaterThanOrEqual(2 * EVENTS - 2 * IN_FLIGHT);
+  scenario('disabling a subscription skips its pending deliveries, and a replay sends them', product, async (scene) => {
+    const [tenant, [subscription]] = await scene.tenant('disabled');
+    if (subscription === undefined) throw new Error('There is no subscription');
+    const { receiver, subscriptionId } = subscription;
+    const from = new Date().toISOString();
+    receiver.always('hang');
+    await publish(tenant, 2 * EVENTS);
+    await receiver.waitForRequests(1);
+    await disable(tenant, subscriptionId);
+    const before = receiver.requests.length;
+    receiver.always({ status: 204 });
+    await untilNothingWaits(scene.product, subscription);
+    expect(receiver.requests.length).toBeLessThanOrEqual(before + IN_FLIGHT);
+    const delivered = async (status: string): Promise<number> => {
+      const [row] = await scene.product.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM deliveries WHERE subscription_id = $1 AND status = $2',
+        [uuidOf(subscriptionId), status],
+      );
+      return row?.count ?? 0;
+    };
+    const skipped = await delivered('skipped');
+    expect(skipped + (await delivered('succeeded'))).toBe(2 * EVENTS);
+    expect(skipped).toBeGreaterThanOrEqual(2 * EVENTS - 2 * IN_FLIGHT);
 
-      const path = `/v1/webhook-subscriptions/${subscriptionId}`;
-      await tenant.require(200, 'PATCH', path, { status: 'active' });
-      const replayed = await tenant.require(202, 'POST', `${path}/deliveries/replay`, { from, status: 'skipped' });
-      expect(replayed.body).toMatchObject({ count: skipped, has_more: false });
-      await requireEveryEvent(scene.product, tenant, [subscription]);
-    },
-  );
+    const path = `/v1/webhook-subscriptions/${subscriptionId}`;
+    await tenant.require(200, 'PATCH', path, { status: 'active' });
+    const replayed = await tenant.require(202, 'POST', `${path}/deliveries/replay`, { from, status: 'skipped' });
+    expect(replayed.body).toMatchObject({ count: skipped, has_more: false });
+    await requireEveryEvent(scene.product, tenant, [subscription]);
+  });
 }
 
 async function publish(tenant: TestTenant, count: number): Promise<void> {

@@ -21,7 +21,7 @@ export function faultsOn(queue: QueueKind, register: (product: () => Product) =>
   });
   afterAll(() => product?.close());
   register(() => product);
-  it('no process logged an error or ended by itself', () => {
+  it('no process logged an error or exited on its own', () => {
     expect(product.faults()).toEqual([]);
   });
 }

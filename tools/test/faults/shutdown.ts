@@ -3,7 +3,7 @@ import type { Answer, Product } from '../../testing/product.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { scenario, SHUTDOWN_TIMEOUT_MS } from './scene.ts';
 
-/** The process ends itself with exit code 1 after its timeout. The margin is what a busy machine adds to that. */
+/** The process ends itself with exit code 1 after its timeout. The margin allows for a busy machine. */
 const MARGIN_MS = 30_000;
 
 const WAITING = `
@@ -11,7 +11,7 @@ const WAITING = `
 
 /** Sends SIGTERM to a gateway while it processes requests. */
 export function drain(product: () => Product): void {
-  scenario('a gateway that is told to stop answers what it has begun', product, async (scene) => {
+  scenario('a gateway answers its open requests after SIGTERM', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('drained');
     const [gateway] = scene.product.gateways;
     if (gateway === undefined) throw new Error('There is no gateway');
@@ -42,7 +42,7 @@ export function drain(product: () => Product): void {
 
 /** Sends SIGTERM under load. If the product uses Redis, repeats this without Redis, when closing a queue may never return. */
 export function stops(product: () => Product): void {
-  scenario('processes that are told to stop under load end by themselves and lose nothing', product, async (scene) => {
+  scenario('processes exit with 0 after SIGTERM under load, and nothing is lost', product, async (scene) => {
     const { gateways, workers, redis } = scene.product;
     const [tenant, subscriptions] = await scene.tenant('ended');
     // These receivers are slow enough that attempts are in flight. Another one never answers.

@@ -9,7 +9,7 @@ const STEPS = 50;
 
 /** Lets several principals create, propose and apply at random on a few subjects. Then checks the history. */
 export function workload(product: () => Product): void {
-  scenario('a random workload of several principals leaves one right history', product, async (scene) => {
+  scenario('concurrent random writes of several principals produce one valid history', product, async (scene) => {
     const [tenant, subscriptions] = await scene.tenant('workload', { receivers: 2, editors: PRINCIPALS - 1 });
     const subjects = Array.from({ length: SUBJECTS }, (_, index) => `shared-${index + 1}`);
     const history = new RandomHistory(tenant, subjects);

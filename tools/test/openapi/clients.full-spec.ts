@@ -64,17 +64,17 @@ function run(script: string, args: readonly string[] = [], env: NodeJS.ProcessEn
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
 }
 
-it.each(PROGRAMS)('the client for %s is generated', async (program) => {
+it.each(PROGRAMS)('%s generates a client', async (program) => {
   const [script = '', ...args] = GENERATORS[program] ?? [];
   const { code, output } = await run(join(modules, script), args);
   expect([code, output]).toEqual([0, output]);
 });
 
-it('the clients, and a program on each, are type-checked in strict mode', async () => {
+it('the generated clients and a program with each type-check in strict mode', async () => {
   expect(await run(join(modules, 'typescript/bin/tsc'), ['-p', '.'])).toEqual({ code: 0, output: '' });
 });
 
-it.each(PROGRAMS)('the program on %s does the main job', async (program) => {
+it.each(PROGRAMS)('the program with the client of %s runs the main workflow', async (program) => {
   const [owner, grantee] = await Promise.all([service.token('carol'), service.token('bob')]);
   const { code, output } = await run(join('out', `${program}.js`), [], {
     OWNER_TOKEN: owner,

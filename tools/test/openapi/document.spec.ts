@@ -39,7 +39,7 @@ describe('patterns', () => {
   const failing = (isFit: (pattern: string) => boolean): unknown[] =>
     patterns.filter(([, pattern = '']) => !isFit(pattern));
 
-  it('compile without flags, and say there what they say with the flag u', () => {
+  it('compile, and mean the same, with and without the flag u', () => {
     const compiles = (pattern: string, flags: string): boolean => {
       try {
         return new RegExp(pattern, flags).source.length > 0;
@@ -51,13 +51,13 @@ describe('patterns', () => {
     expect(failing((pattern) => !/\\[pP]\{|\\u\{|\\k</.test(pattern))).toEqual([]);
   });
 
-  it('neither begin nor end with a slash, which generators take for the bounds of a literal', () => {
+  it('neither start nor end with a slash, which generators misread as a literal', () => {
     expect(failing((pattern) => !/^\/|\/$/.test(pattern))).toEqual([]);
   });
 });
 
 describe('descriptions', () => {
-  it('every property of every schema has one, itself or where it refers to', () => {
+  it('exist for every property of every schema, directly or by reference', () => {
     const lacking = everything.flatMap(([place, { properties }]) =>
       Object.entries(isJson(properties) ? properties : {})
         .filter(
@@ -69,7 +69,7 @@ describe('descriptions', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('every parameter and every header has one', () => {
+  it('exist for every parameter and every header', () => {
     const parameters = operations.flatMap((operation) =>
       list(operation.description['parameters'])
         .filter(({ description }) => !isText(description))
@@ -86,7 +86,7 @@ describe('descriptions', () => {
 const ONE_OF_TWO: readonly unknown[] = ['from_version', 'to_version'];
 
 describe('defaults', () => {
-  it('no member of a request body has one: generators make such a member required', () => {
+  it('do not exist in request bodies, because generators make such members required', () => {
     const found = operations.flatMap((operation) =>
       Object.entries(member(member(operation.description, 'requestBody'), 'content')).flatMap(([type, media]) =>
         everySchema(member(media, 'schema'), `${nameOf(operation)} ${type}`)
@@ -97,7 +97,7 @@ describe('defaults', () => {
     expect(found).toEqual([]);
   });
 
-  it('an optional parameter without one shows its examples in its schema: Swagger UI would send any other', () => {
+  it('optional parameters without a default have no example, which Swagger UI would send', () => {
     const found = operations.flatMap((operation) =>
       list(operation.description['parameters'])
         .filter(({ required, schema }) => required !== true && isJson(schema) && !('default' in schema))
@@ -118,11 +118,11 @@ const VERBS =
 describe('operation ids', () => {
   const ids = operations.map(idOf);
 
-  it('are a verb on a noun', () => {
+  it('start with a known verb, followed by a noun', () => {
     expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z0-9]+)+$/.test(id) || !VERBS.test(id))).toEqual([]);
   });
 
-  it('of the global forms say that they answer across tenants', () => {
+  it('end with AcrossTenants if the route is the global form of a tenant route', () => {
     const forms = new Map(operations.map((operation) => [nameOf(operation), idOf(operation)]));
     const pairs = operations.flatMap((operation) => {
       const name = nameOf(operation);
@@ -133,7 +133,7 @@ describe('operation ids', () => {
     expect(pairs.filter(([id, scoped]) => id !== `${scoped}AcrossTenants` && !id.includes('Legacy'))).toEqual([]);
   });
 
-  it('are named once', () => {
+  it('are unique', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 });
@@ -141,34 +141,29 @@ describe('operation ids', () => {
 describe('webhooks', () => {
   const types = [...EVENT_TYPES, 'webhook.test'];
 
-  it('there is one for each type of event', () => {
+  it('exist for every event type', () => {
     expect(Object.keys(member(document, 'webhooks')).sort()).toEqual([...types].sort());
   });
 
-  it.each(types)(
-    '%s has a typed body with an example, the headers that are signed, and the answers that count',
-    (type) => {
-      const { post } = member(member(document, 'webhooks'), type);
-      const media = member(member(member(post, 'requestBody'), 'content'), 'application/json');
-      const body = resolved(document, member(media, 'schema'));
-      const properties = member(body, 'properties');
-      expect(Object.keys(properties)).toEqual(
-        expect.arrayContaining(['id', 'type', 'created_at', 'tenant_id', 'data']),
-      );
-      expect(resolved(document, member(properties, 'type'))).toMatchObject({ const: type });
-      const data = resolved(document, member(properties, 'data'));
-      expect(Object.keys(member(data, 'properties')).length).toBeGreaterThan(0);
-      expect('example' in media || Object.keys(member(media, 'examples')).length > 0).toBe(true);
-      const headers = list(isJson(post) ? post['parameters'] : []).map(({ name }) => String(name).toLowerCase());
-      expect(headers).toEqual(
-        expect.arrayContaining(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-service-signature']),
-      );
-      expect(Object.keys(member(post, 'responses'))).toEqual(expect.arrayContaining(['204', '410']));
-    },
-  );
+  it.each(types)('%s has a typed body, an example, signature headers and the relevant responses', (type) => {
+    const { post } = member(member(document, 'webhooks'), type);
+    const media = member(member(member(post, 'requestBody'), 'content'), 'application/json');
+    const body = resolved(document, member(media, 'schema'));
+    const properties = member(body, 'properties');
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(['id', 'type', 'created_at', 'tenant_id', 'data']));
+    expect(resolved(document, member(properties, 'type'))).toMatchObject({ const: type });
+    const data = resolved(document, member(properties, 'data'));
+    expect(Object.keys(member(data, 'properties')).length).toBeGreaterThan(0);
+    expect('example' in media || Object.keys(member(media, 'examples')).length > 0).toBe(true);
+    const headers = list(isJson(post) ? post['parameters'] : []).map(({ name }) => String(name).toLowerCase());
+    expect(headers).toEqual(
+      expect.arrayContaining(['webhook-id', 'webhook-timestamp', 'webhook-signature', 'x-service-signature']),
+    );
+    expect(Object.keys(member(post, 'responses'))).toEqual(expect.arrayContaining(['204', '410']));
+  });
 });
 
-it('NDJSON has a path of its own beside each export', () => {
+it('every export has a separate path for NDJSON', () => {
   const paths = member(document, 'paths');
   const exports = Object.keys(paths).filter((path) => path.endsWith('/export'));
   expect(exports.length).toBeGreaterThan(0);

@@ -114,7 +114,7 @@ function inUse(operations: readonly string[]): Record<string, Partial<Setting>> 
 const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
 const settingOf = (operation: Operation): Setting => ({ ...USUAL, ...SETTINGS[nameOf(operation)] });
 
-/** Needs a token and a proof, which are made for the moment. */
+/** This operation needs a short-lived token and proof. */
 const NOT_EXECUTED = 'POST /tenants/{tenant_id}/credential';
 
 /** Sorts the seeded world first, since the others replace it, and then by caller, to save sign-ins. */
@@ -145,7 +145,7 @@ const takesHeaders = ({ description }: Operation): boolean =>
 const document: unknown = JSON.parse(readFileSync(join(repositoryRoot, 'openapi.json'), 'utf8'));
 const operations = operationsOf(document);
 
-it('every setting belongs to an operation', () => {
+it('every entry of SETTINGS belongs to an operation', () => {
   const names = operations.map(nameOf);
   expect(Object.keys(SETTINGS).filter((name) => !names.includes(name))).toEqual([]);
 });
@@ -155,7 +155,7 @@ if (executablePath === undefined)
   process.stdout.write(`Skipped: no ${BROWSERS.join(', ')} on the PATH to open /docs with.\n`);
 const withBrowser = executablePath === undefined ? describe.skip : describe;
 
-withBrowser('at /docs', () => {
+withBrowser('Swagger UI at /docs', () => {
   let service: StartedService;
   let browser: Browser;
   let page: Page;
@@ -213,7 +213,7 @@ withBrowser('at /docs', () => {
     await waitFor(async () => examples.reset(stage).then(() => true), { what: `the world ${stage}` });
   }
 
-  it('"Authorize" offers one way to sign in, without a secret, and then a token', async () => {
+  it('"Authorize" offers OAuth2 without a client secret, and a bearer token', async () => {
     const dialog = await openAuthorize();
     const offers = await dialog.locator('.auth-container h4').allInnerTexts();
     expect(await dialog.locator('label[for^="client_secret"]').isVisible()).toBe(false);
@@ -224,7 +224,7 @@ withBrowser('at /docs', () => {
     ]);
   });
 
-  it('signs in by a window of the issuer, and keeps no token where another page finds it', async () => {
+  it('signs in in a window of the issuer and stores no token in the browser', async () => {
     const refused: string[] = [];
     page.on('console', (message) => {
       if (message.text().includes('Content Security Policy')) refused.push(message.text());
@@ -235,7 +235,7 @@ withBrowser('at /docs', () => {
     expect(refused).toEqual([]);
   });
 
-  /** Shows the operations of one tag only, because Swagger UI renders all that it shows anew after each click. */
+  /** Shows the operations of one tag only, because Swagger UI renders all visible operations again after each click. */
   async function showOnly(tag: string): Promise<void> {
     await page.evaluate((shown) => Reflect.get(globalThis, 'ui').layoutActions.updateFilter(shown), tag);
   }
@@ -284,7 +284,7 @@ withBrowser('at /docs', () => {
   );
 
   describe.each(walked.map((operation) => [nameOf(operation), operation] as const))('%s', (_, operation) => {
-    it('succeeds from its own example', async () => {
+    it('succeeds with its own example', async () => {
       const { world, caller } = settingOf(operation);
       await signIn(caller);
       if (world !== 'seeded') await enter(world);

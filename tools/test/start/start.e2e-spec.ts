@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('npm start', () => {
-  it('brings everything up, seeded, on the ports that were asked for', async () => {
+  it('starts all services with seeded data on the configured ports', async () => {
     const { stdout } = await service.npm('status');
     expect(JSON.parse(stdout)).toEqual(service.status);
     expect(Object.keys(service.status).sort()).toEqual(
@@ -38,7 +38,7 @@ describe('npm start', () => {
     expect(await api(service, 'GET', `/tenants/acme${latest}`, mallory)).toMatchObject({ status: 403 });
   });
 
-  it('publishes what its witness cosigned', async () => {
+  it('publishes a checkpoint that its witness cosigned', async () => {
     const note = await waitFor(async () => {
       const response = await fetch(`${service.status.log_url}/checkpoint`);
       return response.status === 200 ? response.text() : null;
@@ -49,7 +49,7 @@ describe('npm start', () => {
     expect(cosignatures.map(({ witness }) => formatVerifierKey(witness.key))).toEqual([service.status.witness_vkey]);
   });
 
-  it('signs a browser in', async () => {
+  it('signs a user in by browser', async () => {
     const bearer = await signIn(service, 'carol');
     expect(await api(service, 'POST', '/tenants', bearer, { tenant_id: 'carols', name: 'Carol' })).toMatchObject({
       status: 201,
@@ -60,7 +60,7 @@ describe('npm start', () => {
     });
   });
 
-  it('takes a write with a token only, starts a killed worker again, and delivers the event, verified', async () => {
+  it('requires a valid token for a write, restarts a killed worker and delivers the event', async () => {
     const [valid, printed] = await Promise.all([
       service.token('alice'),
       service.tool('dev/token', ['alice', '--expires', '-90']),
@@ -77,16 +77,16 @@ describe('npm start', () => {
   });
 });
 
-it('the doctor finds nothing beside npm start', async () => {
+it('the doctor passes all checks beside npm start', async () => {
   expect(await service.tool('db/doctor')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('All checks passed.'),
   });
 });
 
-it('the tour does what it says', () => followTour(service));
+it('the commands of docs/tour.md succeed', () => followTour(service));
 
-it("the tour's program does what it says", async () => {
+it('docs/tour.mjs prints the documented output', async () => {
   const { code, stdout, stderr } = await service.run('node', ['docs/tour.mjs'], {
     BASE_URL: service.baseUrl,
     TOKEN: await service.token('carol'),
@@ -98,7 +98,7 @@ it("the tour's program does what it says", async () => {
   expect(stdout).toMatch(/legal_name since version 2 current\n[^]*grant\.created\n$/);
 });
 
-it('npm start refuses a second one in one line, and stops everything on Ctrl-C', async () => {
+it('npm start refuses a second start in one line, and stops all processes on Ctrl-C', async () => {
   const second = await service.tool('dev/start');
   expect(second).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Running already .*\n$/) });
   const ended = await service.end();

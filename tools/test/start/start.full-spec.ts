@@ -31,7 +31,7 @@ describe('npm start', () => {
     });
   };
 
-  it('opens on a world worth looking at', async () => {
+  it('seeds subjects, members, updates, grants, requests and subscriptions', async () => {
     const [alice, bob, carol] = await Promise.all(['alice', 'bob', 'carol'].map((user) => service.token(user)));
     const count = async (bearer: string | undefined, path: string, ...members: string[]) => {
       const { status: answered, body } = await api(service, 'GET', path, bearer);
@@ -82,7 +82,7 @@ describe('npm start', () => {
     expect(await api(service, 'GET', fund, bob)).toMatchObject({ body: { snapshot_version: 400 } });
   });
 
-  it('refuses a second one, a taken port and a reset in one line each', async () => {
+  it('refuses a second start, a taken port, a reset and an invalid port in one line each', async () => {
     const otherFolder = join(service.dataFolder, 'other');
     const start = (changes: Record<string, string> = {}) => service.run('npm', ['start'], changes);
     const refusals: [ReturnType<StartedService['run']>, RegExp][] = [
@@ -103,7 +103,7 @@ describe('npm start', () => {
     }
   });
 
-  it('starts a killed app again, and delivers what was written meanwhile', async () => {
+  it('restarts a killed app and delivers the events written meanwhile', async () => {
     const bearer = await service.token('alice');
     kill(service, 'worker');
     snapshotId = await write(bearer);
@@ -115,7 +115,7 @@ describe('npm start', () => {
     });
   });
 
-  it('stops everything on Ctrl-C, and finds its data again at the next start', async () => {
+  it('stops all processes on Ctrl-C and SIGKILL, and keeps its data for the next start', async () => {
     const ended = await service.end();
     expect(ended?.code).not.toBe(1);
     expect(ended?.stdout).toContain('acme (owner alice');
@@ -131,7 +131,7 @@ describe('npm start', () => {
     await requireNothingLeft();
   });
 
-  it('recovers from that kill', async () => {
+  it('keeps its data after SIGKILL', async () => {
     await service.start();
     expect(
       await api(service, 'GET', `/tenants/acme/snapshots/${snapshotId}`, await service.token('alice')),
@@ -139,7 +139,7 @@ describe('npm start', () => {
   });
 });
 
-it('the doctor says what is wrong elsewhere', async () => {
+it('the doctor reports missing secrets and an unreachable PostgreSQL without the password', async () => {
   const { code, stdout, stderr } = await service.npm('doctor', [], {
     DATABASE_URL: 'postgres://iss:wrong@127.0.0.1:1/iss',
     SECRETS_KEYS: '',
@@ -151,7 +151,7 @@ it('the doctor says what is wrong elsewhere', async () => {
   expect(output).not.toContain('wrong');
 });
 
-it('the tour does what it says, the second time too, and with iss', async () => {
+it('the tour and its iss commands work on a second run', async () => {
   await followTour(service);
   const [iss = '', ...others] = blocksOf('docs/tour.md', 'sh', '## The same with `iss`', '## The same with the client');
   expect(others).toEqual([]);
@@ -160,7 +160,7 @@ it('the tour does what it says, the second time too, and with iss', async () => 
   expect(printed).toMatch(/^Verified: .* is entry \d+ of a log of \d+, the newest version in it, cosigned by /m);
 });
 
-it('the guide does what it says', async () => {
+it('the commands of docs/guide.md print the documented output', async () => {
   const { code, stdout, stderr } = await runBlocks(service, blocksOf('docs/guide.md', 'sh'));
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining('after the revocation: 403')]);
   expect(stdout).toMatch(/version 1 holds: [0-9a-f]{64}\nversion 2 holds: [0-9a-f]{64}/);

@@ -42,7 +42,7 @@ const INNERMOST = `/0${'/in/0'.repeat((LEVELS - 1) / 2)}`;
  */
 function chainedMoves(count: number): Attack {
   return {
-    what: `${count} moves, each to the end of the one before`,
+    what: `${count} moves of a deep value to the end of the next one`,
     async prepare(target) {
       const tenantId = anyName('moves');
       const path = await history(target, tenantId, [members(count + 1, () => nested(LEVELS, {}))]);
@@ -95,7 +95,7 @@ export const ATTACKS = {
     },
   ),
   manySubscriptions: {
-    what: 'writes of a tenant with 20,000 subscriptions to something else',
+    what: 'writes of a tenant with 20,000 subscriptions to another event type',
     async prepare(target) {
       const tenantId = await found(target, anyName('subscriptions'));
       await insertRows(
@@ -130,7 +130,7 @@ export const ATTACKS = {
     },
   },
   problemsBelowLongKey: {
-    what: 'a hundred problems below a key of a megabyte, for a tenant that does not exist',
+    what: '100 validation errors below a key of one megabyte, for an unknown tenant',
     async prepare(target) {
       const refs = list(100, () => ({ evidence_id: 1, evidence_type: 't' }));
       const body = JSON.stringify({ ...envelope({}), attribute_paths: { [`/${MEGABYTE}`]: refs } });
@@ -138,7 +138,7 @@ export const ATTACKS = {
     },
   },
   proposalsOfMegabyte: {
-    what: 'the list of 200 proposals of a megabyte',
+    what: 'lists of 200 proposals of one megabyte each',
     async prepare(target) {
       const tenantId = anyName('proposals');
       const path = await history(target, tenantId, [{}]);
@@ -208,7 +208,7 @@ export const ATTACKS = {
     },
   },
   longChain: {
-    what: 'a chain of 200 versions of a megabyte verified down to the first, twice at once',
+    what: 'two concurrent verifications of a chain of 200 versions of one megabyte',
     async prepare(target) {
       const tenantId = await found(target, anyName('chain'));
       const owner = { tenantId, subjectType: 'entity', subjectId: tenantId };
@@ -218,7 +218,7 @@ export const ATTACKS = {
     },
   },
   unknownKeys: {
-    what: 'tokens of eight kilobytes that name keys which nobody knows',
+    what: 'tokens of eight kilobytes with unknown key ids',
     async prepare(target) {
       const claims = tokenPart({ sub: 'attacker', pad: 'x'.repeat(5000) });
       const signature = 'A'.repeat(342);
@@ -241,7 +241,7 @@ export const ATTACKS = {
     },
   },
   greedyConnections: {
-    what: `${GREEDY_CONNECTIONS} connections that ask for ${GREEDY_REQUESTS} MiB each and read nothing`,
+    what: `${GREEDY_CONNECTIONS} connections that request ${GREEDY_REQUESTS} MiB each and read nothing`,
     async prepare(target) {
       const tenantId = anyName('greedy');
       const path = await history(target, tenantId, [{ a: MEGABYTE }]);
@@ -277,7 +277,7 @@ export const ATTACKS = {
     },
   },
   tricklingBatches: {
-    what: `${TRICKLING_BATCHES} batches that send a newline now and then`,
+    what: `${TRICKLING_BATCHES} batches that only send newlines`,
     async prepare(target) {
       const tenantId = await found(target, anyName('trickle'));
       const asked = await requestText(target, 'POST', `/v1/tenants/${tenantId}/entity-states/batch`);

@@ -14,7 +14,7 @@ it.each([
   [TEST_VRF_SECRET, state, 'ok', /is the key of the map$/],
   [vrfSecretOf(2), state, 'failed', /Restore the key whose public part is VRF\+/],
   ['PRIVATE+VRF+x', state, 'failed', /^LOG_VRF_KEY is invalid/],
-])('%s with %j: %s', async (secret, found, is, detail) => {
+])('checkVrfKey with LOG_VRF_KEY=%s and the map %j returns %s', async (secret, found, is, detail) => {
   expect(await checkVrfKey(secret, { state: () => Promise.resolve(found) })).toEqual({
     is,
     detail: expect.stringMatching(detail),

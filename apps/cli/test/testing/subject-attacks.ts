@@ -67,38 +67,38 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     audit: ['envelope_hash'],
     verify: /Version 2, .* SHA-256 of the envelope/,
   },
-  'an envelope is changed with its hash': {
+  'an envelope is changed together with its hash': {
     how: (victim) =>
       `UPDATE snapshots SET envelope = ${CHANGED}, envelope_hash = ${HASH(CHANGED)} WHERE ${version(victim, 2)}`,
     audit: ['leaf', 'chain'],
     verify: /Version 2, .* its proof/,
   },
-  'an envelope is stored in another form, with its hash': {
+  'an envelope is stored in a form that is not canonical, with its hash': {
     how: (victim) =>
       `UPDATE snapshots SET envelope = envelope || ' ', envelope_hash = ${HASH(`envelope || ' '`)} WHERE ${version(victim, 5)}`,
     audit: ['leaf', 'not_canonical'],
     verify: /Version 5, .* SHA-256/,
   },
-  'a chain is rewritten from version 3, all hashes recomputed': {
+  'a chain is rewritten from version 3 with new hashes': {
     how: (victim) => rewriteFrom(victim, 3),
     audit: ['leaf'],
     verify: /Version 3, .* its proof/,
   },
-  'lists show another name': {
+  'the display name of a subject is changed': {
     how: (victim) => `UPDATE subjects SET display_name = 'Thief Ltd' WHERE subject_id = '${victim.subjectId}'`,
     audit: ['name'],
   },
-  'another writer is named': {
+  'the writer of a version is changed': {
     how: (victim) => `UPDATE snapshots SET written_by = 'oidc:p#mallory' WHERE ${version(victim, 2)}`,
     audit: ['leaf'],
     verify: /Version 2, .* its proof/,
   },
-  'an entry is made to name no writer': {
+  'an entry no longer names the writer of its version': {
     how: (victim) => `UPDATE log_entries SET names_writer = NULL WHERE ${entryOf(victim, 2)}`,
     audit: ['leaf'],
     verify: /Version 2, .* its proof/,
   },
-  'the entry of an erasure is made to name no version': {
+  'the entry of an erasure no longer names its versions': {
     first: eraseTwo,
     how: (victim) =>
       `UPDATE log_entries SET names_versions = NULL
@@ -112,16 +112,16 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     audit: ['leaf'],
     verify: /Version 2, .* its proof/,
   },
-  'the newest version is dropped': {
+  'the newest version is deleted': {
     how: (victim) => `DELETE FROM snapshots WHERE ${version(victim, 5)}`,
     audit: ['fact_missing'],
   },
-  'the newest version is dropped with its entry': {
+  'the newest version is deleted together with its entry': {
     how: (victim) =>
       `DELETE FROM log_entries WHERE ${entryOf(victim, 5)}; DELETE FROM snapshots WHERE ${version(victim, 5)}`,
     audit: ['entry_missing'],
   },
-  'a middle version is dropped with its entry': {
+  'a version in the middle is deleted together with its entry': {
     how: (victim) =>
       `DELETE FROM log_entries WHERE ${entryOf(victim, 3)}; DELETE FROM snapshots WHERE ${version(victim, 3)}`,
     audit: ['entry_missing', 'version_gap'],
@@ -139,7 +139,7 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     audit: ['leaf', 'time'],
     verify: /Version 2, .* its proof/,
   },
-  'a version is added, and no trigger marks it': {
+  'a version is added without a mark for the log': {
     how: (
       victim,
     ) => `INSERT INTO snapshots SELECT subject_key, 6, gen_random_uuid(), tenant_id, generated_at, now(), envelope_hash, envelope_hash,
@@ -153,7 +153,7 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     },
     audit: ['not_logged'],
   },
-  'a subject is given to another tenant': {
+  'a subject is moved to another tenant': {
     how: (victim) => `UPDATE subjects SET owner_tenant_id = 'beta' WHERE subject_id = '${victim.subjectId}'`,
     audit: ['subject'],
   },
@@ -162,7 +162,7 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
      SELECT '${victim.invented}', 'acme', 'mallory', subject_key, '{read_latest}' FROM subjects WHERE ${of(victim)}`,
     audit: ['not_logged'],
   },
-  'a grant shows another part': {
+  'the paths of a grant are changed': {
     how: (victim) => `UPDATE grants SET paths = '{/attributes/legal}' WHERE ${GRANT(victim)}`,
     audit: ['leaf'],
   },
@@ -174,15 +174,15 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     how: (victim) => `UPDATE grants SET scopes = scopes || '{diff}' WHERE ${GRANT(victim)}`,
     audit: ['leaf'],
   },
-  'a grant lasts longer': {
+  'a grant expires later': {
     how: (victim) => `UPDATE grants SET expires_at = expires_at + interval '1 day' WHERE ${GRANT(victim)}`,
     audit: ['leaf'],
   },
-  'a grant is of another tenant': {
+  'the grantee of a grant is changed': {
     how: (victim) => `UPDATE grants SET grantee_tenant_id = 'mallory' WHERE ${GRANT(victim)}`,
     audit: ['leaf'],
   },
-  'a grant is removed': {
+  'a grant is deleted': {
     how: (victim) => `DELETE FROM grants WHERE ${GRANT(victim)}`,
     audit: ['fact_missing'],
   },
@@ -191,29 +191,29 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     how: (victim) => `UPDATE grants SET scopes = scopes || '{read_lineage}' WHERE ${GRANT(victim)}`,
     audit: ['grant'],
   },
-  'a grant that was changed is widened, and its last change with it': {
+  'a grant that was changed is widened together with its last change': {
     first: changeGrant,
     how: (victim) => `UPDATE grants SET scopes = scopes || '{read_lineage}' WHERE ${GRANT(victim)};
                   UPDATE grant_changes SET scopes = scopes || '{read_lineage}' WHERE ${CHANGE(victim, 'DESC')}`,
     audit: ['leaf'],
   },
-  'what a grant was before its first change is rewritten': {
+  'the scopes before the first change of a grant are changed': {
     first: changeGrant,
     how: (victim) => `UPDATE grant_changes SET from_scopes = '{read_latest}' WHERE ${CHANGE(victim, 'ASC')}`,
     audit: ['leaf'],
   },
-  'what a grant was before a later change is rewritten': {
+  'the scopes before a later change of a grant are changed': {
     first: changeGrant,
     how: (victim) => `UPDATE grant_changes SET from_scopes = '{read_latest}' WHERE ${CHANGE(victim, 'DESC')}`,
     audit: ['grant'],
   },
-  'a change of a grant is taken back': {
+  'a change of a grant is undone and deleted': {
     first: changeGrant,
     how: (victim) => `DELETE FROM grant_changes WHERE ${CHANGE(victim, 'DESC')};
                   UPDATE grants SET scopes = '{read_diff}' WHERE ${GRANT(victim)}`,
     audit: ['fact_missing'],
   },
-  'a change of a grant is invented, so that it could read more before': {
+  'a change of a grant is invented': {
     how: (
       victim,
     ) => `INSERT INTO grant_changes (grant_id, grantor_tenant_id, subject_key, scopes, from_scopes, expires_at, from_expires_at,
@@ -222,7 +222,7 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
        FROM grants WHERE ${GRANT(victim)}`,
     audit: ['not_logged', 'leaf'],
   },
-  'a grant on a subject becomes one on all': {
+  'a grant on one subject becomes a grant on all subjects': {
     how: (victim) => `UPDATE grants SET subject_key = 0 WHERE ${GRANT(victim)}`,
     audit: ['leaf'],
   },
@@ -230,7 +230,7 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     how: (victim) => `UPDATE grants SET revoked_at = NULL WHERE ${REVOKED(victim)}`,
     audit: ['fact_missing'],
   },
-  'a version is written now, and back-dated before it is logged': {
+  'a new version is back-dated before it is logged': {
     first: async (log, { subjectId }) => {
       await log.addLineage(`${subjectId}-late`, 1);
       await log.tamper(
@@ -262,16 +262,16 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     audit: ['leaf'],
     verify: /Version 2, .* its proof/,
   },
-  'an envelope is taken away': {
+  'an envelope is removed': {
     // The constraint accepts the reason, but there is no erasure.
     how: (victim) => `UPDATE snapshots SET envelope = NULL, erasure_id = 4711 WHERE ${version(victim, 2)}`,
     audit: ['erased'],
   },
-  'a salt is taken away': {
+  'a salt is removed': {
     how: (victim) => `UPDATE log_entries SET salt = NULL WHERE ${entryOf(victim, 2)}`,
     audit: ['erased'],
   },
-  'an erasure is invented, and not logged': {
+  'an erasure is invented without a log entry': {
     how: (victim) => inventErasure(victim, 2),
     audit: ['erased', 'not_logged'],
   },
@@ -287,7 +287,7 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     },
     audit: ['erased', 'not_logged'],
   },
-  'an erasure is made to name a version more': {
+  'a version is added to an erasure': {
     first: eraseTwo,
     how: (victim) => `
         UPDATE erasures SET versions = '{2,3}', erased_indexes = ARRAY(SELECT log_index FROM log_entries
@@ -298,7 +298,7 @@ export const SUBJECT_ATTACKS: Readonly<Record<string, SubjectAttack>> = {
     audit: ['leaf'],
     verify: /Version 2, .* its proof/,
   },
-  'what was erased is put back': {
+  'an erased envelope is restored': {
     first: async (log, victim) => {
       await log.tamper(`CREATE TEMP TABLE stolen AS SELECT * FROM snapshots WHERE ${version(victim, 2)}`);
       await eraseTwo(log, victim);
