@@ -118,7 +118,7 @@ const eventsOf = async (type: string): Promise<{ tenant: string; body: { data: R
   return rows;
 };
 
-it('reads the status, flags revoked evidence, asks the owner, and tells those who may follow', async () => {
+it('announces revoked evidence to the owner and to grantees who may read it', async () => {
   const worker = await workers.start();
   const uri = `${receiver.url}/list`;
   await publish([0, 2, 0, 0], NOW, uri);
@@ -180,7 +180,7 @@ it('reads the status, flags revoked evidence, asks the owner, and tells those wh
   await worker.stop();
 });
 
-it('reads the other statuses of a list that is too short for one credential', async () => {
+it('reads the other statuses of a list that is too short for one attestation', async () => {
   const worker = await workers.start();
   const uri = `${receiver.url}/short`;
   await publish([2, 0, 0, 0], NOW, uri);
@@ -191,7 +191,7 @@ it('reads the other statuses of a list that is too short for one credential', as
   await worker.stop();
 });
 
-it('never asks a private address, and says so', async () => {
+it('never reads a list from a private address, and records the reason', async () => {
   const worker = await workers.start({ WEBHOOK_ALLOW_PRIVATE_TARGETS: 'false' });
   const before = receiver.requests.length;
   const { port } = new URL(receiver.url);
@@ -205,7 +205,7 @@ it('never asks a private address, and says so', async () => {
   await worker.stop();
 });
 
-it('does not read more than a list may have', async () => {
+it('refuses a list that is too long or redirects, and retries hourly', async () => {
   const worker = await workers.start();
   receiver.always({ status: 200, body: Buffer.alloc(4 * 1024 * 1024 + 1) });
   const large = await createAttestation(`${receiver.url}/large`, 0);
@@ -220,7 +220,7 @@ it('does not read more than a list may have', async () => {
   await worker.stop();
 });
 
-it('reads the lists of others while those of one founder hang, and forgets lists that nobody needs', async () => {
+it('reads other lists while those of one founder hang, and stops reading lists of expired attestations', async () => {
   const slow = await startReceiver();
   slow.always('hang');
   const expired = new Date();
@@ -237,7 +237,7 @@ it('reads the lists of others while those of one founder hang, and forgets lists
   await worker.stop();
 });
 
-it('an attestation of another tenant backs nothing', async () => {
+it('does not let an attestation of another tenant back evidence', async () => {
   const foreign = await createAttestation(`${receiver.url}/foreign`, 0, 'stranger');
   await addSubject(foreign);
   const uses = await superuser.query('SELECT FROM attestation_uses WHERE attestation_id = $1', [foreign]);

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => workers?.close());
 
-it('announces passed deadlines, opens the next request of a series, and deletes what is too old', async () => {
+it('announces passed deadlines, opens the next request of a series, and deletes old rows', async () => {
   const { sql } = workers.database;
   for (const tenant of ['owner', 'bank', 'broker']) await addTenant(workers, tenant);
   await new SnapshotWriteStore(sql).create(snapshot({ tenantId: 'owner' }));

@@ -20,7 +20,7 @@ const OPEN = statement<NoParameters, { open: number }>(
 const EVENTS = 50;
 const FREE = statement('test_free', 'UPDATE webhook_subscriptions SET deleted_at = now()');
 
-describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (backend) => {
+describe.each(['Redis', 'PostgreSQL'])('webhook worker with its queue on %s', (backend) => {
   /** Defines a test of code that does not use the queue. `npm test` runs it with one queue, `npm run test:all` with both. */
   const itWithAnyQueue = (name: string, test: () => Promise<void>): void => {
     if (backend === 'PostgreSQL' || process.env['ISS_TEST_ALL'] === 'true') it(name, test);
@@ -56,7 +56,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await worker?.stop();
     });
 
-    it('delivers the stored bytes, signed both ways', async () => {
+    it('delivers the stored bytes with both signatures', async () => {
       const { secret } = await workers.subscribe(`${receiver.url}/hooks/acme?x=1`);
       const { eventId, body } = await workers.publish();
       const [request] = await receiver.waitForRequests(1);
@@ -76,7 +76,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect(receiver.requests).toHaveLength(1);
     });
 
-    itWithAnyQueue('carries the newest checkpoint of the log', async () => {
+    itWithAnyQueue('sends the newest checkpoint of the log in a header', async () => {
       const { signingKey, verifierKey } = await generateKeys('log.example', 'ed25519');
       const signing = await workers.start({ LOG_ORIGIN: 'log.example', LOG_SIGNING_KEY: signingKey });
       const checkpoints = new LogCheckpointStore(workers.database.sql);
@@ -92,7 +92,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
     });
 
     itWithAnyQueue(
-      'continues the trace of the request, and logs each attempt in one line without body and secret',
+      'continues the trace of the request, and logs each attempt once without its body or secret',
       async () => {
         const traceId = randomBytes(16).toString('hex');
         receiver.script({ status: 503 }, { status: 200 });
@@ -136,7 +136,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       ).not.toThrow();
     });
 
-    it('tries again after a failure, under the same id, until it succeeds', async () => {
+    it('retries a failed delivery under the same id until it succeeds', async () => {
       receiver.script({ status: 500 }, 'reset', { status: 200 });
       await workers.subscribe(receiver.url);
       const { eventId } = await workers.publish();
@@ -151,7 +151,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       );
     });
 
-    itWithAnyQueue('gives up at the end of the schedule', async () => {
+    itWithAnyQueue('marks a delivery dead at the end of the retry schedule', async () => {
       receiver.always({ status: 302, headers: { location: receiver.url } });
       await workers.subscribe(receiver.url);
       const { eventId } = await workers.publish();
@@ -160,7 +160,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect(receiver.requests).toHaveLength(4);
     });
 
-    itWithAnyQueue('disables the subscription on 410 and skips what comes after', async () => {
+    itWithAnyQueue('disables the subscription on 410 and skips later deliveries', async () => {
       receiver.always({ status: 410 });
       const { subscriptionId } = await workers.subscribe(receiver.url);
       const { eventId } = await workers.publish();
@@ -175,21 +175,21 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect(counted).toMatch(/reason="gone".*\} 1$/m);
     });
 
-    it('finds events of which nobody told it', async () => {
+    it('delivers events that were not queued', async () => {
       await workers.subscribe(receiver.url);
       const { eventId } = await workers.publish({ wake: false });
       await workers.settled(eventId, 'succeeded');
       expect(receiver.requests).toHaveLength(1);
     });
 
-    itWithAnyQueue('refuses targets that are not public', async () => {
+    itWithAnyQueue('blocks targets that are not public', async () => {
       await workers.subscribe(receiver.url.replace('127.0.0.1', '169.254.169.254'));
       const { eventId } = await workers.publish();
       const state = await workers.settled(eventId, 'dead');
       expect(state.attempts[0]).toEqual({ attempt: 1, statusCode: null, errorPhase: 'blocked' });
     });
 
-    itWithAnyQueue('signs with both secrets while a rotation has its grace', async () => {
+    itWithAnyQueue('signs with both secrets during the grace period of a rotation', async () => {
       const { secret, subscriptionId } = await workers.subscribe(receiver.url);
       const rotate = statement<{ subscriptionId: string }>(
         'test_rotate',
@@ -220,7 +220,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect(receiver.requests).toHaveLength(0);
     });
 
-    it('is not held up by an endpoint that never answers', async () => {
+    it('is not delayed by an endpoint that never answers', async () => {
       const dead = await startReceiver();
       dead.always('hang');
       try {
@@ -237,7 +237,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       }
     });
 
-    it('answers probes and gives its figures', async () => {
+    it('answers probes and serves its metrics', async () => {
       expect(await (await fetch(`${worker.url}/health`)).json()).toEqual({ status: 'ok' });
       const readiness = await fetch(`${worker.url}/v1/ops/readiness`);
       expect(readiness.status).toBe(200);
@@ -273,12 +273,12 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
     });
   });
 
-  describe('with workers that come and go', () => {
+  describe('with workers that start and stop', () => {
     afterEach(async () => {
       await workers.stopAll();
     });
 
-    it('delivers, once started, what was committed while no worker ran', async () => {
+    it('delivers events that were committed while no worker ran', async () => {
       await workers.subscribe(receiver.url);
       const events = [await workers.publish(), await workers.publish({ wake: false })];
       const worker = await workers.start();
@@ -287,7 +287,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await worker.stop();
     });
 
-    it('makes each delivery once when several workers share the work', async () => {
+    it('sends each delivery once when two workers share the work', async () => {
       await workers.subscribe(receiver.url);
       await Promise.all([workers.start(), workers.start()]);
       for (let count = 0; count < EVENTS; count += 1) await workers.publish();
@@ -299,7 +299,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect(new Set(ids).size).toBe(EVENTS);
     });
 
-    it('takes up what a worker left behind that died in the middle of an attempt', async () => {
+    it('retries a delivery whose worker died during the attempt', async () => {
       await workers.subscribe(receiver.url);
       const { eventId } = await workers.publish({ wake: false });
       await workers.database.sql.run(
@@ -320,7 +320,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await worker.stop();
     });
 
-    itWithAnyQueue('finishes and records the attempts that run when it is stopped', async () => {
+    itWithAnyQueue('finishes and records running attempts when it is stopped', async () => {
       await workers.subscribe(receiver.url);
       receiver.always('slow-body');
       const worker = await workers.start({ WEBHOOK_TOTAL_TIMEOUT_MS: '2000' });
@@ -330,7 +330,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       expect((await workers.delivery(eventId)).status).toBe('succeeded');
     });
 
-    itWithAnyQueue('breaks off, records and hands back an attempt that would outlast its shutdown', async () => {
+    itWithAnyQueue('aborts and records an attempt that would outlast the shutdown, for a later retry', async () => {
       await workers.subscribe(receiver.url);
       receiver.always('hang');
       const worker = await workers.start({ SHUTDOWN_TIMEOUT_MS: '400' });
@@ -347,7 +347,7 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
       await next.stop();
     });
 
-    itWithAnyQueue('deletes what ended longer ago than it is kept, and nothing else', async () => {
+    itWithAnyQueue('deletes only events and deliveries that ended before the retention period', async () => {
       await workers.subscribe(receiver.url);
       const worker = await workers.start({ WEBHOOK_RETENTION_DAYS: '0' });
       const [old, young] = [await workers.publish(), await workers.publish()];
@@ -382,8 +382,8 @@ describe.each(['Redis', 'PostgreSQL'])('Webhook worker with its queue on %s', (b
   });
 });
 
-describe('Webhook worker without its queue', () => {
-  it('does everything by sweeping, retries included', async () => {
+describe('webhook worker without its queue', () => {
+  it('delivers and retries by sweeping', async () => {
     // Nothing listens on the discard port.
     const workers = await startWorkers();
     const receiver = await startReceiver();

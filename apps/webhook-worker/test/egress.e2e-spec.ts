@@ -36,7 +36,7 @@ describe('a worker behind an egress proxy', () => {
     return checks['egress'];
   };
 
-  it('delivers through it, and blames no receiver for what it does not let out', async () => {
+  it('delivers through the proxy, and does not blame receivers for failures of the proxy', async () => {
     // A tunnel that is there would be used again.
     receiver.always({ status: 204, headers: { connection: 'close' } });
     const { subscriptionId } = await workers.subscribe(receiver.url);

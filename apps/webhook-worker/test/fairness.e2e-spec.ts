@@ -29,7 +29,7 @@ const STATE = statement<NoParameters, { delivered: number; ended: number }>(
             AS ended
      FROM deliveries d LEFT JOIN delivery_attempts a ON a.delivery_id = d.delivery_id`,
 );
-/** Counts by the times that the database wrote, since the burst goes on while a test looks. */
+/** Counts by the times that the database wrote, because the burst continues while a test reads. */
 const FANNED_OUT_BEFORE = statement<{ eventId: string }, { before: number }>(
   'test_fanned_out_before',
   `SELECT count(b)::int AS before FROM outbox_events v
@@ -86,9 +86,9 @@ const slotsOf = async (metrics: { metrics(): Promise<string> }, kind: string): P
 
 describe.each([
   ['one founder', () => 'oidc:p#hostile'],
-  ['a founder each', (index: number) => `oidc:p#hostile-${index}`],
-])('A hundred tenants of %s whose receivers never answer', (_, founderOf) => {
-  it('hold a share of the slots, and none of the deliveries of another waits for one of theirs to end', async () => {
+  ['one founder each', (index: number) => `oidc:p#hostile-${index}`],
+])('a hundred tenants of %s whose receivers never answer', (_, founderOf) => {
+  it('use a limited share of the slots and do not delay deliveries of another tenant', async () => {
     await addHostile(founderOf);
     await workers.database.sql.run(ADD_EVENTS, { count: EVENTS_EACH, pattern: 'hostile-%' });
     const { metrics } = await workers.start(ENDLESS);
@@ -103,7 +103,7 @@ describe.each([
     expect(Math.max(...hanging.map(({ requests }) => requests.length))).toBeLessThanOrEqual(2);
   });
 
-  it('delay nobody when a worker starts that knows of no endpoint, and the queue is empty', async () => {
+  it('do not delay other tenants after a worker starts with an empty queue', async () => {
     await addHostile(founderOf);
     await workers.database.sql.run(ADD_EVENTS, { count: EVENTS_EACH, pattern: 'hostile-%' });
     await publishVictims(false);
@@ -113,7 +113,7 @@ describe.each([
   });
 });
 
-it('does not keep an event waiting for the thousands that one tenant queued before it', async () => {
+it('fans out an event before thousands that another tenant queued earlier', async () => {
   await workers.addTenants({ burst: 'oidc:p#burst' });
   await workers.subscribe(hanging[0]?.url ?? '', 'burst');
   const superuser = new Client({ connectionString: workers.env['DATABASE_URL'] });

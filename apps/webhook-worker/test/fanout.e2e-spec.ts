@@ -43,7 +43,7 @@ async function barrier(workers: TestWorkers, eventId: string, subscriptionId: st
   return { lift: () => client.end() };
 }
 
-describe.each(['Redis', 'PostgreSQL'])('Fan-out with the queue on %s', (backend) => {
+describe.each(['Redis', 'PostgreSQL'])('fan-out with the queue on %s', (backend) => {
   let workers: TestWorkers;
   let receiver: Receiver;
   let subscriptionIds: string[];
@@ -80,7 +80,7 @@ describe.each(['Redis', 'PostgreSQL'])('Fan-out with the queue on %s', (backend)
     expect(new Set(receiver.requests.map(({ path }) => path)).size).toBe(AUDIENCE);
   };
 
-  it('delivers before it is done, and a worker that is killed between two steps loses and doubles nothing', async () => {
+  it('delivers before it is complete, and completes after its worker is killed between steps', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'iss-fanout-'));
     const worker = await ProductProcess.prepare({ app: 'webhook-worker', name: 'worker', folder, env: workers.env });
     const { eventId } = await workers.publish();
@@ -102,7 +102,7 @@ describe.each(['Redis', 'PostgreSQL'])('Fan-out with the queue on %s', (backend)
     }
   });
 
-  it('makes each delivery once when two workers are at it, and tells only those who had subscribed when it happened', async () => {
+  it('creates each delivery once with two workers, and none for later subscriptions', async () => {
     const { eventId } = await workers.publish({ wake: false });
     await workers.subscribe(`${receiver.url}/late`);
     await Promise.all([workers.start(), workers.start()]);

@@ -45,8 +45,8 @@ async function share(): Promise<void> {
 
 it.each([
   ['its backfill is not finished', 'INSERT INTO log_backfill DEFAULT VALUES'],
-  ['somebody holds its tree', 'BEGIN; SELECT FROM log_tree FOR UPDATE'],
-])('delivers events of grants and shared subjects while the log stands still because %s', async (_, hold) => {
+  ['another process locks its tree', 'BEGIN; SELECT FROM log_tree FOR UPDATE'],
+])('delivers events of grants and shared subjects while the log is blocked because %s', async (_, hold) => {
   for (const tenant of ['owner', 'bank']) await addTenant(workers, tenant);
   const { subscriptionId } = await workers.subscribe(receiver.url, 'bank');
   await superuser.query('UPDATE webhook_subscriptions SET event_types = $2 WHERE subscription_id = $1', [
@@ -62,7 +62,7 @@ it.each([
   expect((await superuser.query('SELECT size FROM log_tree')).rows).toEqual([{ size: '0' }]);
 });
 
-it('delivers to a subscription with paths only what changed there, as far as the grant shows it', async () => {
+it('delivers to a subscription with paths only visible changes at these paths', async () => {
   const [NAME, HIDDEN] = ['/attributes/legal/legal_name', '/attributes/accounts'] as const;
   for (const tenant of ['owner', 'bank']) await addTenant(workers, tenant);
   for (const [hook, paths] of [

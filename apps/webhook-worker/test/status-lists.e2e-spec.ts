@@ -40,7 +40,7 @@ afterAll(async () => {
 /** Adds the key that signs from now on. */
 async function addKey(): Promise<Key> {
   const key = await createIssuingKey();
-  // At once, as the service does. Otherwise a worker may find no key, and tries the list again a minute later.
+  // In one transaction, as the service does. Otherwise a worker may find no key, and retries the list a minute later.
   await superuser.query('BEGIN');
   await superuser.query(`UPDATE issuing_keys SET sealed = NULL, replaced_at = now() WHERE replaced_at IS NULL`);
   await superuser.query(
@@ -83,7 +83,7 @@ const published = (statuses: Record<number, number>, key?: Key) =>
     { what: 'the signed list' },
   );
 
-it('publishes each change of a status, with the key that signs now', async () => {
+it('publishes each change of a status, signed with the current key', async () => {
   const [first, second] = [await addCredential(131_071), await addCredential(5)];
   await superuser.query(`UPDATE credentials SET status = 'superseded' WHERE credential_id = $1`, [first]);
   await published({ 131_071: 3, 5: 0, 6: 0 });
@@ -110,7 +110,7 @@ it('signs a list again before it expires, and never with an earlier time', async
   });
 });
 
-it('tries a list again if its key cannot be opened, and signs the others', async () => {
+it('retries a list whose key cannot be opened', async () => {
   await superuser.query(`UPDATE issuing_keys SET sealed = 'lost.x.y.z' WHERE replaced_at IS NULL`);
   await superuser.query(`UPDATE status_lists SET due_at = now() WHERE list_id = $1`, [LIST]);
   await waitFor(async () => ((await stored()).dueAt > new Date(Date.now() + 30_000) ? true : null), {
@@ -120,7 +120,7 @@ it('tries a list again if its key cannot be opened, and signs the others', async
   await published({ 5: 1 }, key);
 });
 
-it('signs a list no more when all its credentials have expired, whatever becomes of the key', async () => {
+it('stops signing a list after all its credentials have expired, even if the key changes', async () => {
   await superuser.query('SET session_replication_role = replica');
   await superuser.query('UPDATE credentials SET expires_at = now()');
   await superuser.query('RESET session_replication_role');

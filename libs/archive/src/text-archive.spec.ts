@@ -27,7 +27,7 @@ function damage(store: MemoryStore, { object, offset }: PackedText): void {
   bytes?.writeUInt8(bytes.readUInt8(offset + 15) ^ 1, offset + 15);
 }
 
-it('opens a sealed text only with its secret, and only unchanged', () => {
+it('opens a sealed text only if it is unchanged and the secret is right', () => {
   const secret = randomBytes(32);
   const sealed = sealText('{"text":"Zürich 🏔"}', secret);
   expect(openText(sealed, secret)).toBe('{"text":"Zürich 🏔"}');
@@ -45,7 +45,7 @@ it('seals a text differently each time', () => {
   expect(sealText('{}', secret).equals(sealText('{}', secret))).toBe(false);
 });
 
-it('reads neighbours of a pack in one request, in any order, and again from its cache', async () => {
+it('reads neighbouring texts of a pack in one request, and then from its cache', async () => {
   const store = new MemoryStore();
   const archive = new TextArchive(store, null);
   const places = packed(store);
@@ -55,7 +55,7 @@ it('reads neighbours of a pack in one request, in any order, and again from its 
   expect(archive.outcomes).toMatchObject({ answered: 20, cached: 20 });
 });
 
-it('returns null for a damaged text alone', async () => {
+it('returns null only for the damaged text', async () => {
   const store = new MemoryStore();
   const places = packed(store);
   const [first, second] = places;
@@ -81,14 +81,14 @@ it.each([
   expect(await new TextArchive(store, mirror).read(places)).toEqual(TEXTS);
 });
 
-it('gives a store that hangs half of the time, and the second store the rest', async () => {
+it('reads the second store after half of the timeout if the first one hangs', async () => {
   const [store, mirror] = [new MemoryStore(), new MemoryStore()];
   const places = packed(store, mirror);
   store.before = () => new Promise(() => undefined);
   expect(await new TextArchive(store, mirror).read(places, 1_000)).toEqual(TEXTS);
 });
 
-it('copies a pack once, and refuses a copy that the other store returns with other bytes', async () => {
+it('copies a pack once, and refuses a copy that reads back different', async () => {
   const [store, other] = [new MemoryStore(), new MemoryStore()];
   const [{ object } = { object: '' }] = packed(store);
   const { length } = store.objects.get(nameOfObject(object)) ?? Buffer.alloc(0);
@@ -115,11 +115,11 @@ it('copies a pack from the second store if the first one has only a part of it',
 it.each([
   ['all stores have lost the object', (mirror: MemoryStore) => mirror.objects.clear(), TEXTS.map(() => null)],
   [
-    'one has lost it and the other one fails',
+    'one store has lost it and the other one fails',
     (mirror: MemoryStore) => void (mirror.before = () => Promise.reject(new Error('away'))),
     'archive_unavailable',
   ],
-])('tells lost texts from unavailable ones: %s', async (_, hurt, expected) => {
+])('distinguishes lost texts from unavailable ones if %s', async (_, hurt, expected) => {
   const [store, mirror] = [new MemoryStore(), new MemoryStore()];
   const places = packed(mirror);
   hurt(mirror);
@@ -127,7 +127,7 @@ it.each([
   expect(await read.catch((error: { code: string }) => error.code)).toEqual(expected);
 });
 
-it('is unavailable if no store answers, and does not ask a store that failed a moment ago', async () => {
+it('is unavailable if no store answers, and does not retry a store that has just failed', async () => {
   const store = new MemoryStore();
   const archive = new TextArchive(store, null);
   const places = packed(store);
@@ -137,7 +137,7 @@ it('is unavailable if no store answers, and does not ask a store that failed a m
   expect(store.reads).toBe(1);
 });
 
-it('asks a store that has lost one object for the others', async () => {
+it('still reads other objects from a store that has lost one', async () => {
   const store = new MemoryStore();
   const archive = new TextArchive(store, null);
   const [lost, others] = [packed(), packed(store)];
@@ -145,7 +145,7 @@ it('asks a store that has lost one object for the others', async () => {
   expect(await archive.read(others)).toEqual(TEXTS);
 });
 
-it('joins texts across small gaps, up to 8 MiB', () => {
+it('joins ranges of texts across small gaps, up to 8 MiB', () => {
   const text = (offset: number, length: number): PackedText => ({
     object: 'o',
     offset,
@@ -160,7 +160,7 @@ it('joins texts across small gaps, up to 8 MiB', () => {
   expect(lengths(text(0, 10), text(10, most - 9))).toEqual([10, most - 9]);
 });
 
-it('reads a block again whose reading failed', async () => {
+it('reads a block again after a failure', async () => {
   const block: Block = { bytes: Buffer.alloc(0), isMirrored: false };
   const outcomes = [Promise.reject(new Error('away')), Promise.resolve(block)];
   const cache = new BlockCache(2, () => outcomes.shift() ?? Promise.resolve(block));
@@ -168,7 +168,7 @@ it('reads a block again whose reading failed', async () => {
   expect(await cache.get('o', BLOCK_BYTES)).toEqual([block, false]);
 });
 
-it.each(['up', 'down'])('goes %s through a pack in large blocks, and reads the next one ahead', async (way) => {
+it.each(['up', 'down'])('reads a pack in large blocks, and the next one ahead, on the way %s', async (way) => {
   const store = new MemoryStore();
   const object = randomUUID();
   const pack = new PackBuilder();
@@ -190,7 +190,7 @@ it.each(['up', 'down'])('goes %s through a pack in large blocks, and reads the n
   expect(store.reads).toBeLessThanOrEqual(5);
 });
 
-it('forgets a block with damaged bytes', async () => {
+it('does not cache a block with damaged bytes', async () => {
   const store = new MemoryStore();
   const object = randomUUID();
   const [pack, secret] = [new PackBuilder(), randomBytes(32)];
@@ -204,7 +204,7 @@ it('forgets a block with damaged bytes', async () => {
   expect(await archive.read([place])).toEqual([text]);
 });
 
-it('drops only as many texts from the cache as it must, the longest unused first', () => {
+it('drops the least recently used texts from a full cache, and no more than necessary', () => {
   const cache = new TextCache(80);
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   const add = (name: string): void => cache.set(name, Buffer.alloc(20, name));
@@ -216,7 +216,7 @@ it('drops only as many texts from the cache as it must, the longest unused first
   expect(cache.get('large')).toBeUndefined();
 });
 
-it.each([1, 255, 256, 65_791, 65_792, 200_000])('opens texts of %d bytes with others', (bytes) => {
+it.each([1, 255, 256, 65_791, 65_792, 200_000])('opens a text of %d bytes together with others', (bytes) => {
   const texts = ['{}', 'x'.repeat(bytes), '{"last":true}'];
   const sealed = texts.map((text) => {
     const secret = randomBytes(32);

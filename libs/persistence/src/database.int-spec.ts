@@ -29,7 +29,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-it('acts as the application role, whatever login it has', async () => {
+it('acts as the application role when it logs in as the owner', async () => {
   await expect(world.database.sql.run(WHO, {})).resolves.toEqual([{ who: 'iss_app' }]);
 });
 
@@ -39,7 +39,7 @@ it('is up to date once migrated, and migrating again changes nothing', async () 
 });
 
 // Under another name, an existing database would apply a migration a second time.
-it('keeps the names by which databases know their migrations', async () => {
+it('keeps the names of applied migrations', async () => {
   const { rows } = await owner.query('SELECT name, timestamp FROM migrations ORDER BY id LIMIT 3');
   expect(rows).toEqual([
     { name: 'InitialSchema1700000000001', timestamp: '1700000000001' },
@@ -48,14 +48,14 @@ it('keeps the names by which databases know their migrations', async () => {
   ]);
 });
 
-it('regains its privileges by a migration after a restore without them', async () => {
+it('restores lost privileges with a migration', async () => {
   await owner.query('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM iss_app');
   await expect(world.database.sql.run(WHO, {})).rejects.toThrow(/permission denied/);
   await migrate(world.url);
   await expect(world.database.sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
-it('builds a missing or interrupted index beside writers, even with concurrent migrations', async () => {
+it('rebuilds a missing or invalid index, even with concurrent migrations', async () => {
   const valid = `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('snapshots_by_effective_time')`;
   for (const harm of [
     'DROP INDEX snapshots_by_effective_time',
@@ -69,7 +69,7 @@ it('builds a missing or interrupted index beside writers, even with concurrent m
 
 const BACKEND = statement<NoParameters, { pid: number }>('spec_backend', 'SELECT pg_backend_pid() AS pid');
 
-it('survives a connection that is lost between two statements of a transaction', async () => {
+it('survives the loss of a connection between two statements of a transaction', async () => {
   const { sql } = world.database;
   const lose = sql.transaction(async (transaction) => {
     const { pid } = await transaction.one(BACKEND, {});
@@ -82,7 +82,7 @@ it('survives a connection that is lost between two statements of a transaction',
   await expect(sql.run(WHO, {})).resolves.toHaveLength(1);
 });
 
-it('regains its policies by a migration, and reports them until then', async () => {
+it('reports missing policies and privileges until a migration restores them', async () => {
   await expect(world.database.schemaFaults()).resolves.toEqual([]);
   await owner.query('DROP POLICY snapshots_read ON snapshots');
   await owner.query('ALTER TABLE snapshots DISABLE ROW LEVEL SECURITY');
@@ -96,7 +96,7 @@ it('regains its policies by a migration, and reports them until then', async () 
   await expect(world.database.schemaFaults()).resolves.toEqual([]);
 });
 
-it('reports which trigger is missing or disabled', async () => {
+it('reports a disabled trigger', async () => {
   await owner.query('ALTER TABLE snapshots DISABLE TRIGGER snapshots_logged');
   await expect(world.database.schemaFaults()).resolves.toEqual([
     expect.stringMatching(/^the trigger snapshots_logged is missing or disabled/),
@@ -149,7 +149,7 @@ it('switches to another host when the current one is gone', async () => {
   }
 });
 
-it('does not use a server that takes no writes', async () => {
+it('does not use a read-only server', async () => {
   const { pathname } = new URL(world.url);
   const [first, second] = [await way(), await way()];
   const { username, password } = new URL(world.url);
@@ -195,26 +195,26 @@ describe('a database that cannot be opened', () => {
       /cannot act as the role of the process \(.*iss_app.*\): run npm run db:migrate .* GRANT the role/,
     ],
     [
-      'one connection, where it needs two',
+      'a login with one connection instead of two',
       (url) => Object.assign(url, { username: 'spec_single', password: 'right' }),
       /no connection left \(.*53300\)/,
     ],
-    ['no such database', (url) => (url.pathname = '/spec_none'), /no such database \(.*3D000\)/],
-    ['nobody listening', (url) => (url.port = '1'), /127\.0\.0\.1:1\/\w+: nothing listens there \(.*ECONNREFUSED\)/],
-    ['no such host', (url) => (url.hostname = 'none.invalid'), /the host has no address \(.*(ENOTFOUND|EAI_AGAIN)\)/],
-  ])('%s: reports the reason with advice', async (_, change, expected) => {
+    ['a missing database', (url) => (url.pathname = '/spec_none'), /no such database \(.*3D000\)/],
+    ['a closed port', (url) => (url.port = '1'), /127\.0\.0\.1:1\/\w+: nothing listens there \(.*ECONNREFUSED\)/],
+    ['unknown host', (url) => (url.hostname = 'none.invalid'), /the host has no address \(.*(ENOTFOUND|EAI_AGAIN)\)/],
+  ])('reports the reason and advice for %s', async (_, change, expected) => {
     const message = await open(change);
     expect(message).toMatch(expected);
     expect(message).not.toMatch(/wrong@|right/);
   });
 
-  it('a connection that does not act as the role, as behind a pooler that drops startup options', () => {
+  it('reports a connection that does not act as the role because of a pooler', () => {
     expect(roleFaults('postgres')).toEqual([expect.stringMatching(/acts as postgres and not as iss_app: a pooler/)]);
     expect(roleFaults('iss_app')).toEqual([]);
   });
 });
 
-describe('each app has a role', () => {
+describe('the role of each app', () => {
   const urlOf = (username: string): string => {
     const url = new URL(world.url);
     return Object.assign(url, { username, password: 'right' }).toString();
@@ -230,7 +230,7 @@ describe('each app has a role', () => {
     await owner.query('DROP ROLE spec_gateway, spec_one');
   });
 
-  it('refuses a login that owns the tables, and one that is not a member of the role', async () => {
+  it('refuses a login that owns the tables or is not a member of the role', async () => {
     await expect(open(world.url, 'gateway')).rejects.toThrow(
       /the login postgres owns the tables, .* member of iss_gateway alone/,
     );
@@ -243,7 +243,7 @@ describe('each app has a role', () => {
     await database.close();
   });
 
-  it('accepts a login with the only role of earlier releases', async () => {
+  it('accepts a login with the single role of earlier releases', async () => {
     await migrate(world.url);
     for (const app of ['gateway', 'worker'] as const) {
       const database = await open(urlOf('spec_one'), app);
@@ -271,7 +271,7 @@ describe('each app has a role', () => {
     ['iss_gateway', 'INSERT INTO tenant_feed DEFAULT VALUES'],
     ['iss_gateway', 'UPDATE grants SET created_at = now()'],
     ['iss_gateway', 'DELETE FROM grants'],
-  ])('%s may not: %s', async (role, text) => {
+  ])('%s cannot run %s', async (role, text) => {
     await owner.query(`SET ROLE ${role}`);
     try {
       await expect(owner.query(text)).rejects.toThrow(/permission denied/);
@@ -281,7 +281,7 @@ describe('each app has a role', () => {
   });
 });
 
-describe('the owner of the tables cannot change facts either', () => {
+describe('the owner of the tables', () => {
   beforeAll(async () => {
     await owner.query(`
       INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, revoked_at)
@@ -320,7 +320,7 @@ describe('the owner of the tables cannot change facts either', () => {
       'map_tiles',
       'map_buckets',
     ].map((table): [string, string] => [`TRUNCATE ${table}`, `TRUNCATE of ${table} is refused`]),
-  ])('%s', async (text, refusal) => {
+  ])('cannot run %s', async (text, refusal) => {
     await expect(owner.query(text)).rejects.toThrow(refusal);
   });
 
@@ -330,7 +330,7 @@ describe('the owner of the tables cannot change facts either', () => {
     `UPDATE grants SET revoked_at = now() WHERE subject_key = 2`,
     `UPDATE log_checkpoints SET marked_at = now(), marked_by = 'spec' WHERE size = 1`,
     `DELETE FROM log_checkpoints WHERE size = 2`,
-  ])('%s is done', async (text) => {
+  ])('can run %s', async (text) => {
     expect((await owner.query(text)).rowCount).toBe(1);
   });
 

@@ -107,7 +107,7 @@ it('produces the same schema for a new database and for an upgrade from any step
   }
 });
 
-it('builds no index of an existing table in the transaction of a step, unless it replaces another one', () => {
+it('builds no index of an existing table in a transaction, unless it replaces another index', () => {
   const within = MIGRATIONS.flatMap(({ file }) => {
     const { text } = onlineStep(migrationText(file));
     return [...text.matchAll(/^CREATE (?:UNIQUE )?INDEX (\w+)\s+ON (\w+)/gm)]
@@ -130,7 +130,7 @@ it('builds no index of an existing table in the transaction of a step, unless it
   );
 });
 
-describe('while others write', () => {
+describe('migrations during writes', () => {
   /** Longer than the timeout of a shared statement. No write may wait for a lock for so long. */
   const MOST_WAIT = '2s';
   const failures: unknown[] = [];
@@ -179,7 +179,7 @@ describe('while others write', () => {
     await writing;
   });
 
-  it('lets no write wait for a lock, even while a backup holds every table', async () => {
+  it('do not delay writes, even while a backup locks every table', async () => {
     await waitFor(() => writes > 20);
     const backup = await connected();
     await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -203,7 +203,7 @@ describe('while others write', () => {
   });
 });
 
-it('announces keys that already sign, which the applications cannot do later', async () => {
+it('announces existing signing keys, which the applications cannot do later', async () => {
   await migrateTo(28);
   const [ended, signs, other] = ['a', 'b', 'c'].map((key) => `log.example/test+0000000${key}+${key}`);
   await query(`INSERT INTO log_keys (vkey, until_at) VALUES ($1, now()), ($2, NULL)`, [ended, signs]);
@@ -216,7 +216,7 @@ it('announces keys that already sign, which the applications cannot do later', a
   expect(await query('SELECT FROM log_waiting')).toEqual([]);
 });
 
-it('continues the interrupted provenance of older versions', async () => {
+it('continues an interrupted backfill of the provenance of older versions', async () => {
   await migrateTo(12);
   await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
   for (const subjectId of ['one', 'two', 'three']) {
@@ -258,7 +258,7 @@ describe('events that waited for the log', () => {
     await superuser.query('UPDATE log_feed SET size = 1');
   });
 
-  it('are taken over, once, and the previous release writes none', async () => {
+  it('are migrated once, and the previous release writes no more of them', async () => {
     await superuser.query(`UPDATE log_feed SET began_at = '-infinity'`);
     await migrate(created.url);
     expect(await query(MARKS)).toEqual([
@@ -270,13 +270,13 @@ describe('events that waited for the log', () => {
     expect(await query('SELECT began_at::text AS began FROM log_feed')).toEqual([{ began: 'infinity' }]);
   });
 
-  it('leave out what is older than the feed', async () => {
+  it('do not include facts older than the feed', async () => {
     await superuser.query(`UPDATE log_feed SET began_at = now() + interval '1 hour'`);
     await migrate(created.url);
     expect(await query(MARKS)).toEqual([]);
   });
 
-  it('go back to the previous release when none waits', async () => {
+  it('block a return to the previous release while any are waiting', async () => {
     await migrate(created.url);
     const revert = (): Promise<unknown> => superuser.query(migrationText('48-events-beside-the-log.down'));
     await superuser.query('UPDATE grants SET revoked_at = now()');

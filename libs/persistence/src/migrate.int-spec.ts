@@ -81,7 +81,7 @@ async function addHistory(): Promise<void> {
 }
 const OF_UNSEALED = `SELECT subject_key::text AS subject FROM subjects WHERE subject_id = 'unsealed'`;
 
-it('marks all older snapshots in their order despite interruptions, and nothing twice', async () => {
+it('marks every older snapshot once and in order despite interruptions', async () => {
   await migrateTo(9);
   await addHistory();
   const [unsealed] = await query<{ subject: string }>(OF_UNSEALED);
@@ -147,7 +147,7 @@ it('marks all older snapshots in their order despite interruptions, and nothing 
   }
 });
 
-it('does not change a database whose log already had all its marks', async () => {
+it('does not change the marks of a database whose log already had all of them', async () => {
   await migrateTo(9);
   await migrateTo(12);
   await superuser.query('DROP TABLE log_backfill');
@@ -172,7 +172,7 @@ it('does not change a database whose log already had all its marks', async () =>
   expect(await query('SELECT FROM log_backfill')).toEqual([]);
 });
 
-it('lets concurrent callers wait for one another while there are batches', async () => {
+it('serializes concurrent calls while there are batches', async () => {
   await migrateTo(9);
   await addHistory();
   await Promise.all([migrate(created.url), migrate(created.url), migrate(created.url)]);

@@ -3,6 +3,6 @@ import { explainable } from './testing/plans';
 import { requireSamePlans } from './testing/same-plans';
 import { TABLE_STATES } from './testing/statistics';
 
-it('makes the same plans for any statistics', async () => {
+it('PostgreSQL makes the same plans for any statistics', async () => {
   await requireSamePlans(explainable(), TABLE_STATES);
 });

@@ -48,7 +48,7 @@ const WAITING = [
 
 // Sequential scans are off, so one in the plan means that no index can answer.
 it.each(EXPLAINABLE.filter(([name]) => !SMALL.includes(name)))(
-  'statement %s is answered by indexes',
+  'statement %s is answered only by indexes',
   async (name, text) => {
     const planner = isOwners(name) ? owner : client;
     const { rows } = await planner.query<{ 'QUERY PLAN': string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
@@ -80,10 +80,10 @@ it.each(EXPLAINABLE)('statement %s scans no whole index', async (name, text) => 
 
 // A connection keeps a plan until the next statistics, and those may describe completely different tables. `plans.full-spec.ts`
 // takes all of them.
-it('makes the same plans for the statistics that affect most statements', async () => {
+it('PostgreSQL makes the same plans for the statistics that affect most statements', async () => {
   await requireSamePlans(EXPLAINABLE, TELLING_STATES.slice(0, 2));
 });
 
-it('knows the statements of every store', () => {
+it('the plans cover more than 15 statements', () => {
   expect(EXPLAINABLE.length).toBeGreaterThan(15);
 });

@@ -80,7 +80,7 @@ const isUnconfirmed = (outcome: unknown): boolean =>
   'code' in outcome.cause &&
   outcome.cause.code === '08007';
 
-it('adds no server processes while no standby confirms writes, and acknowledges none of them', async () => {
+it('opens no extra connections and acknowledges no write while no standby confirms writes', async () => {
   const pool = poolOf(3);
   await setStandbys('nobody');
   let isWriting = true;
@@ -113,7 +113,7 @@ it('adds no server processes while no standby confirms writes, and acknowledges 
   await waitFor(async () => (await outcomeOf(pool.query('SELECT 1'))) === 'acknowledged');
 });
 
-it('reports an unconfirmed commit of a transaction, whoever cancelled the wait', async () => {
+it('reports an unconfirmed commit if another session cancelled the wait', async () => {
   const pool = poolOf(1);
   await setStandbys('nobody');
   try {
@@ -134,7 +134,7 @@ it('reports an unconfirmed commit of a transaction, whoever cancelled the wait',
   }
 });
 
-it('cancels slow statements, but no transaction of quick ones', async () => {
+it('cancels slow statements, but not long transactions of quick ones', async () => {
   // The pool's clock only moves when the test moves it, so a slow machine cannot make a statement slow.
   let nowMs = performance.now() + 60_000;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
@@ -156,7 +156,7 @@ it('cancels slow statements, but no transaction of quick ones', async () => {
   }
 });
 
-it('lets callers wait for the open connections when the server has none left', async () => {
+it('shares its open connections when the server has none left', async () => {
   await superuser.query(`CREATE ROLE bounded LOGIN PASSWORD 'bounded' CONNECTION LIMIT 2`);
   // On a busy machine, opening connections and quick statements may take longer than CANCEL_MS.
   const pool = poolOf(
@@ -175,7 +175,7 @@ it('lets callers wait for the open connections when the server has none left', a
   expect(warnings).toEqual([expect.stringMatching(/^PostgreSQL has no connection left/)]);
 });
 
-it('survives a connection that is lost in the moment in which it is acquired', async () => {
+it('survives the loss of a connection while it is acquired', async () => {
   const client = await poolOf(1).connect();
   expect(client.emit('error', new Error('terminating connection'))).toBe(true);
   client.release(true);

@@ -29,7 +29,7 @@ it('the stores declare every statement of the files', () => {
   expect(namesOf('statement').length).toBeGreaterThan(150);
 });
 
-it('every fragment is used', () => {
+it('the statements use every fragment', () => {
   const code = globSync('**/*.ts', { cwd: __dirname }).map((file) => readFileSync(join(__dirname, file), 'utf8'));
   const used = new Set(
     [...textOfFiles, ...code].flatMap((text) => text.match(/(?<=@)\w+|(?<=fragmentText\(')\w+/g) ?? []),

@@ -108,7 +108,7 @@ describe('decideAddress', () => {
     ['127.0.0.1.', 'invalid'],
     ['256.1.1.1', 'invalid'],
     ['::g', 'invalid'],
-  ])('%s: %s', (address, verdict) => {
+  ])('classifies %s as %s', (address, verdict) => {
     expect(decideAddress(address)).toBe(verdict);
   });
 
@@ -149,7 +149,7 @@ describe('decideAddress', () => {
     ['[64:ff9b::127.0.0.1]', 'rfc6052'],
     ['[2002:7f00:1::]', '6to4'],
     ['[FD00:EC2::254]', 'metadata'],
-  ])('sees through the spelling %s in a URL: %s', (host, verdict) => {
+  ])('classifies the spelling %s in a URL as %s', (host, verdict) => {
     expect(decideAddress(new URL(`https://${host}/`).hostname.replace(/^\[|\]$/g, ''))).toBe(verdict);
   });
 
@@ -159,12 +159,12 @@ describe('decideAddress', () => {
     'https:/127.0.0.1',
     'https:///127.0.0.1',
     'https://127.0.0.1#@example.com/',
-  ])('sees through the URL %s', (url) => {
+  ])('classifies the host of the URL %s as loopback', (url) => {
     expect(decideAddress(new URL(url).hostname)).toBe('loopback');
   });
 
   it.each(['[::1%25lo]', '[fe80::1%eth0]', '127.0.0.256', '1.2.3.4.5', '127.0.0.1%2f'])(
-    '%s is no host at all',
+    'needs no rule for %s, which is not a valid host in a URL',
     (host) => {
       expect(URL.canParse(`https://${host}/`)).toBe(false);
     },
@@ -173,7 +173,7 @@ describe('decideAddress', () => {
 
 describe('isAllowedAddress', () => {
   it.each(['127.0.0.1', '::1', '10.0.0.1', '192.168.1.1', 'fd12::1'])(
-    '%s only where private targets are',
+    'allows %s only with private targets',
     (address) => {
       expect(isAllowedAddress(address, false)).toBe(false);
       expect(isAllowedAddress(address, true)).toBe(true);
@@ -181,7 +181,7 @@ describe('isAllowedAddress', () => {
   );
 
   it.each(['169.254.169.254', '168.63.129.16', 'fd00:ec2::254', '::ffff:127.0.0.1', '0.0.0.0', '224.0.0.1', 'fe80::1'])(
-    '%s nowhere',
+    'never allows %s',
     (address) => {
       expect(isAllowedAddress(address, true)).toBe(false);
     },
@@ -202,7 +202,7 @@ describe('withinNetworks', () => {
     ['198.51.100.9', true],
     ['no address', false],
     ['', false],
-  ])('%s: %s', (address, expected) => expect(isWithin(address)).toBe(expected));
+  ])('isWithin(%j) returns %s', (address, expected) => expect(isWithin(address)).toBe(expected));
 });
 
 it.each([
@@ -212,4 +212,4 @@ it.each([
   ['192.0.2.0/33', false],
   ['proxy.example.com', false],
   ['', false],
-])('%j is a network: %s', (text, expected) => expect(isNetwork(text)).toBe(expected));
+])('isNetwork(%j) returns %s', (text, expected) => expect(isNetwork(text)).toBe(expected));

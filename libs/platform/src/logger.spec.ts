@@ -36,7 +36,7 @@ describe('createLogger', () => {
     expect(lines()[0]).toMatchObject({ authorization: '[redacted]', kept: { subject_id: 'acme' } });
   });
 
-  it('leaves the logged object as it was', () => {
+  it('does not change the logged object', () => {
     const { logger } = capture();
     const record = { subscription: { secret: 'a' } };
     logger.info(record);
@@ -58,7 +58,7 @@ describe('standard output', () => {
     ['ends by itself', ''],
     ['exits', 'process.exit(1)'],
     ['fails', 'throw new Error()'],
-  ])('has every line in its order when the process %s', (_, end) => {
+  ])('contains every line in order when the process %s', (_, end) => {
     const { stdout } = spawnSync(process.execPath, ['-e', script + end], { encoding: 'utf8' });
     const messages = stdout
       .trimEnd()
@@ -69,7 +69,7 @@ describe('standard output', () => {
 });
 
 describe('lineWriter', () => {
-  it('writes what the logger would', () => {
+  it('writes the same line as the logger', () => {
     const { lines, logger } = capture();
     const members = { path: '/a"\\\n\u2028', status: 200, duration_ms: 0.125, reason: null };
     logger.info(members, 'request');

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => server?.close());
 
-it('serves the figures, which are read once for all who ask at the same time', async () => {
+it('serves the metrics, and reads them once for concurrent requests', async () => {
   const peer = connect(server.port, '127.0.0.1');
   peer.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
   peer.write('GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
@@ -28,21 +28,21 @@ it('serves the figures, which are read once for all who ask at the same time', a
   expect(text.match(/^spec_figure.*$/gm)).toEqual(Array.from({ length: 3 }, () => 'spec_figure{service="spec"} 1'));
 });
 
-it('serves nothing else', async () => {
+it('returns 404 for another path and 405 for another method', async () => {
   expect((await fetch(url('/health'))).status).toBe(404);
   const posted = await fetch(url('/metrics'), { method: 'POST' });
   expect(posted.status).toBe(405);
   expect(posted.headers.get('allow')).toBe('GET, HEAD');
 });
 
-it('says in one line that its port is taken', async () => {
+it('reports in one line that its port is in use', async () => {
   const second = startMetricsServer(createRegistry('second'), { ...HERE, metricsPort: server.port });
   await expect(second).rejects.toEqual(
     new EnvError(['METRICS_PORT is taken by another process: stop it, or set METRICS_PORT to a free port']),
   );
 });
 
-it('closes although a peer is in the middle of a request, which gets no answer', async () => {
+it('closes without an answer to an incomplete request', async () => {
   const other = await startMetricsServer(createRegistry('other'), HERE);
   const peer = connect(other.port, '127.0.0.1');
   // The server has both requests when it answers the first one.

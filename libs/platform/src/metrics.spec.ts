@@ -6,7 +6,7 @@ async function scrape(registry: ReturnType<typeof createRegistry>, name: string)
 }
 
 describe('watchFigure', () => {
-  it('reads a number, or several, at each scrape', async () => {
+  it('reads one number or several at each scrape', async () => {
     const registry = createRegistry('spec');
     let [age, jobs]: [number, Record<string, number>] = [1.5, { fanout: 1, delivery: 2 }];
     watchFigure(registry, { name: 'age', help: 'h', read: async () => age });
@@ -21,7 +21,7 @@ describe('watchFigure', () => {
     expect(await scrape(registry, 'jobs')).toEqual(['jobs{of="fanout",service="spec"} 3']);
   });
 
-  it('leaves out what cannot be read', async () => {
+  it('omits a figure that cannot be read', async () => {
     const registry = createRegistry('spec');
     let isDown = false;
     watchFigure(registry, {
@@ -36,7 +36,7 @@ describe('watchFigure', () => {
     expect(await scrape(registry, 'age')).toHaveLength(1);
   });
 
-  it('does not wait for what hangs, nor ask for it again', async () => {
+  it('does not wait for a read that hangs, and does not start it again', async () => {
     const registry = createRegistry('spec');
     let asked = 0;
     let answer: (value: number) => void = () => undefined;
@@ -54,13 +54,13 @@ describe('watchFigure', () => {
   });
 });
 
-it('no gauge is called as a counter is', async () => {
+it('createRegistry gives no gauge the name of a counter', async () => {
   const text = await createRegistry('spec').metrics();
   expect(text.match(/^# TYPE \S+_total gauge$/gm)).toBeNull();
   expect(text).toContain('nodejs_eventloop_lag_p99_seconds{');
 });
 
-it('watchProcess tells a dependency that is slow from one that has failed', async () => {
+it('watchProcess distinguishes a degraded dependency from a failed one', async () => {
   const registry = createRegistry('spec');
   const checks = { queue: { status: 'degraded' }, database: { status: 'failed' }, clock: { status: 'ok' } } as const;
   watchProcess(registry, {
@@ -77,7 +77,7 @@ it('watchProcess tells a dependency that is slow from one that has failed', asyn
   expect(await scrape(registry, 'database_connections')).toHaveLength(3);
 });
 
-it('watchBacklog gives ages in seconds', async () => {
+it('watchBacklog reports ages in seconds', async () => {
   const registry = createRegistry('spec');
   const backlog = { oldestEventMs: async () => 1_500, oldestDeliveryMs: async () => 2_500 };
   watchBacklog(registry, backlog, { depth: async () => ({ fanout: 4 }) });

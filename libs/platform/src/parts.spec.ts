@@ -14,6 +14,6 @@ it.each([
     [[9], [1], [9]],
   ],
   [[6], [[6]]],
-])('splits %j into parts of at most 6, unless one item has more', (items, parts) => {
+])('splits %j into parts of at most 6, unless a single item is larger', (items, parts) => {
   expect(partsOf(items, (item) => item, 6)).toEqual(parts);
 });

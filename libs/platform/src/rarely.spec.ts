@@ -1,6 +1,6 @@
 import { rarely } from './rarely';
 
-it('reports the first call and then one a period', () => {
+it('rarely reports the first call and then one per period', () => {
   jest.useFakeTimers({ now: 0, doNotFake: [] });
   const reported: string[] = [];
   const report = rarely((message) => void reported.push(message));

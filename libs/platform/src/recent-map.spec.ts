@@ -1,6 +1,6 @@
 import { RecentMap } from './recent-map';
 
-it('keeps the entries that were used last', () => {
+it('keeps the most recently used entries', () => {
   const recent = new RecentMap<number, string>(3);
   for (let key = 0; key < 100; key++) {
     recent.set(key, `value ${key}`);
@@ -9,14 +9,14 @@ it('keeps the entries that were used last', () => {
   for (const key of [98, 99, 0]) expect(recent.get(key)).toBe(`value ${key}`);
 });
 
-it('forgets the others', () => {
+it('drops the least recently used entries', () => {
   const recent = new RecentMap<number, string>(3);
   for (let key = 0; key < 100; key++) recent.set(key, `value ${key}`);
   const kept = Array.from({ length: 100 }, (_, key) => recent.get(key)).filter((value) => value !== undefined);
   expect(kept.length).toBeLessThanOrEqual(6);
 });
 
-it('has the newest value of a key', () => {
+it('returns the newest value of a key', () => {
   const recent = new RecentMap<number, string>(2);
   recent.set(1, 'first');
   recent.set(2, 'other');
@@ -24,7 +24,7 @@ it('has the newest value of a key', () => {
   expect(recent.get(1)).toBe('second');
 });
 
-it('does not return a deleted entry, however old it was', () => {
+it('does not return any value of a deleted key', () => {
   const recent = new RecentMap<number, string>(2);
   recent.set(1, 'old');
   recent.set(2, 'old');
@@ -33,7 +33,7 @@ it('does not return a deleted entry, however old it was', () => {
   expect(recent.get(1)).toBeUndefined();
 });
 
-it('counts what its entries weigh', () => {
+it('limits the total weight of its entries', () => {
   const recent = new RecentMap<number, string>(10, (value) => value.length);
   recent.set(1, 'x'.repeat(9));
   recent.set(1, 'y'.repeat(9));

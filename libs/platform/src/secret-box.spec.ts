@@ -8,7 +8,7 @@ const [first, second] = [newKey(), newKey()];
 const box = SecretBox.fromKeyRing(`k1:${first}`);
 
 describe('SecretBox', () => {
-  it('opens what it sealed, in its place only', () => {
+  it('opens a sealed text only in its own place', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), fc.string(), (plaintext, place, other) => {
         const sealed = box.seal(plaintext, place);
@@ -32,11 +32,11 @@ describe('SecretBox', () => {
     }
   });
 
-  it('never seals the same twice alike', () => {
+  it('seals the same text differently each time', () => {
     expect(box.seal('a', 'row')).not.toBe(box.seal('a', 'row'));
   });
 
-  it('seals the same alike where that is asked for, and nothing else', () => {
+  it('seals the same text identically with sealAlike, but no other text', () => {
     const sealed = box.sealAlike('a', 'row');
     expect(box.open(sealed, 'row')).toBe('a');
     expect(box.sealAlike('a', 'row')).toBe(sealed);
@@ -45,7 +45,7 @@ describe('SecretBox', () => {
     expect(new Set([sealed, ...others].map((text) => text.split('.')[1])).size).toBe(4);
   });
 
-  it('opens and checks with older keys, seals with the first', () => {
+  it('opens and verifies with older keys, but seals with the first one', () => {
     const rotated = SecretBox.fromKeyRing(`k2:${second}, k1:${first}`);
     const old = box.seal('a', 'row');
     expect(rotated.open(old, 'row')).toBe('a');
@@ -61,7 +61,7 @@ describe('SecretBox', () => {
     expect(() => SecretBox.fromKeyRing(`k1:${second}`).open(box.seal('a', 'row'), 'row')).toThrow(SecretBoxError);
   });
 
-  it('makes tags for one purpose and one text', () => {
+  it('creates tags that are valid for one purpose and one text', () => {
     const tag = box.mac('cursor', 'text');
     expect(tag).toMatch(/^[\w-]{43}$/);
     expect(SecretBox.fromKeyRing(`k1:${first}`).verifyMac('cursor', 'text', tag)).toBe(true);
@@ -84,9 +84,9 @@ describe('SecretBox', () => {
     `k1:${first},k1:${second}`,
     `k1:${first}x`,
     `k.1:${first}`,
-  ])('refuses the ring %#', (ring) => expect(() => SecretBox.fromKeyRing(ring)).toThrow(SecretBoxError));
+  ])('refuses the invalid key ring %#', (ring) => expect(() => SecretBox.fromKeyRing(ring)).toThrow(SecretBoxError));
 
-  it('shows no key when it is printed or fails', () => {
+  it('reveals no key when it is printed or fails', () => {
     expect(inspect(box, { depth: 9, showHidden: true }) + JSON.stringify(box)).not.toContain(first.slice(0, 20));
     try {
       SecretBox.fromKeyRing(`k1:${first}x`);

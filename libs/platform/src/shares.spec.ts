@@ -7,20 +7,20 @@ function takeAll(shares: Shares, holder: string): number {
   return count;
 }
 
-it('gives one that is alone a quarter, and half of all to those who hold few', () => {
+it('gives a single holder a quarter of the places, and the next one less', () => {
   const shares = new Shares(256, 1);
   expect(takeAll(shares, 'alone')).toBe(64);
   expect(takeAll(shares, 'second')).toBe(32);
 });
 
-it('leaves a place for each newcomer, however greedy those before it were, one after the other', () => {
+it('leaves a place for each newcomer after many greedy holders', () => {
   const shares = new Shares(256, 1);
   const counts = Array.from({ length: 128 }, (_, index) => takeAll(shares, `holder ${index}`));
   expect(Math.min(...counts)).toBe(1);
   expect(counts.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(256);
 });
 
-it('has room again for whoever gave back, not for whoever still holds its part', () => {
+it('gives a returned place to a newcomer, not to a holder that still has its share', () => {
   const shares = new Shares(8, 1);
   expect(['a', 'b', 'c', 'd'].map((holder) => takeAll(shares, holder))).toEqual([2, 1, 1, 1]);
   for (const holder of ['e', 'f', 'g']) expect(takeAll(shares, holder)).toBe(1);
@@ -30,11 +30,11 @@ it('has room again for whoever gave back, not for whoever still holds its part',
   expect(takeAll(shares, 'h')).toBe(1);
 });
 
-it('gives each its own number first', () => {
+it('gives each holder its guaranteed number of places', () => {
   const shares = new Shares(100, 10);
   expect(['a', 'b', 'c', 'd', 'e', 'f'].map((holder) => takeAll(shares, holder))).toEqual([25, 13, 10, 10, 10, 10]);
 });
 
-it('has one place where there is but one', () => {
+it('admits one holder if there is only one place', () => {
   expect(takeAll(new Shares(1, 1), 'a')).toBe(1);
 });

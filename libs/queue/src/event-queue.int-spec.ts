@@ -58,7 +58,7 @@ async function keptJobs(backend: string): Promise<number> {
 describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
   const settings = (): Partial<QueueSettings> => (backend === 'Redis' ? { queueUrl: redisUrl } : {});
 
-  it('brings every id to the consumers, once, many in a job', async () => {
+  it('delivers every id to the consumers once, in batches', async () => {
     const [producer, consumer] = [await ready(opened(settings())), opened(settings())];
     const sent = Array.from({ length: 250 }, () => randomUUID());
     const batches: string[][] = [];
@@ -69,7 +69,7 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
     expect(batches).toHaveLength(3);
   });
 
-  it('brings delayed deliveries when they are due, and keeps nothing of finished or failed jobs', async () => {
+  it('delivers delayed jobs when they are due, and removes finished and failed jobs', async () => {
     const warnings: string[] = [];
     const warn = (message: string): void => void warnings.push(message);
     const [producer, consumer] = [await ready(opened(settings())), opened({ ...settings(), warn })];
@@ -101,7 +101,7 @@ describe.each(['Redis', 'PostgreSQL'])('EventQueue on %s', (backend) => {
     expect(warnings).toEqual(['A delivery job failed; the sweep will repeat its work']);
   });
 
-  it('adds nothing for no ids', async () => {
+  it('adds no job for an empty list', async () => {
     const producer = await ready(opened(settings()));
     await producer.wakeFanout([]);
     expect(await producer.depth()).toEqual({ fanout: 0, delivery: 0 });
@@ -127,8 +127,8 @@ describe('EventQueue on PostgreSQL', () => {
   });
 });
 
-describe('EventQueue on a PostgreSQL that is not migrated yet', () => {
-  it('lets the process live, and works as soon as the tables are there', async () => {
+describe('EventQueue on PostgreSQL before its migration', () => {
+  it('rejects calls without ending the process, and works after the migration', async () => {
     const created = await createTestDatabase({ migrated: 'service' });
     const warnings: string[] = [];
     const queue = opened({ databaseUrl: created.url, warn: (message) => void warnings.push(message) });
@@ -147,7 +147,7 @@ describe('EventQueue on a PostgreSQL that is not migrated yet', () => {
 });
 
 describe('EventQueue while Redis is down', () => {
-  it('fails fast, says so rarely, recovers by itself, and closes in time', async () => {
+  it('fails fast with few warnings, recovers, and can be closed', async () => {
     const proxy = new MovingAddress(redisUrl);
     await proxy.start();
     const warnings: string[] = [];
@@ -176,7 +176,7 @@ describe('EventQueue while Redis is down', () => {
     await queue.close();
   });
 
-  it('can be opened before Redis is there', async () => {
+  it('can be opened before Redis has started', async () => {
     const proxy = new MovingAddress(redisUrl);
     await proxy.start();
     await proxy.stop();

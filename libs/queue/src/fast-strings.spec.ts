@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createContext, runInContext } from 'node:vm';
 import { makeStringsFast } from './fast-strings';
 
-test('after a class that extends String the prototype of strings is fast again', () => {
+test('makeStringsFast makes String.prototype fast again after a class extends String', () => {
   setFlagsFromString('--allow-natives-syntax');
   // Another suite may have extended String in this process, and only the first class makes the prototype slow.
   const realm = createContext();

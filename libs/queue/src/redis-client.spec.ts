@@ -6,7 +6,7 @@ interface Copied {
 }
 
 it.each(['redis://127.0.0.1:1', 'redis+sentinel://127.0.0.1:1?master=main', 'redis+cluster://127.0.0.1:1'])(
-  'listens to errors of a copy, which ioredis would print otherwise: %s',
+  'handles errors of a duplicate client, which ioredis would otherwise print (%s)',
   (url) => {
     const { client, close } = new RedisClients(url, () => undefined).open('waits');
     const copied: Copied = client;

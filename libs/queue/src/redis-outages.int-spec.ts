@@ -75,7 +75,7 @@ async function server(options: Parameters<typeof startOwnRedis>[0] = {}): Promis
   return started;
 }
 
-describe('with TLS', () => {
+describe('a Redis server with TLS', () => {
   const folder = mkdtempSync(join(tmpdir(), 'iss-redis-tls-'));
   let url: string;
   let authority: string;
@@ -95,9 +95,9 @@ describe('with TLS', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('a server is trusted by the authority that is named', () => new Pair(`${url}?cacert=${authority}`).works('TLS'));
+  it('is trusted if its authority is in cacert', () => new Pair(`${url}?cacert=${authority}`).works('TLS'));
 
-  it('and by no other', async () => {
+  it('is refused without its authority', async () => {
     const pair = new Pair(url);
     await waitFor(() => pair.warnings.includes('Redis cannot be reached'));
     await expect(pair.producer.ping()).rejects.toThrow();
@@ -107,7 +107,7 @@ describe('with TLS', () => {
 it.each<[string, () => Promise<RedisGroup>]>([
   ['Sentinel', startSentinelGroup],
   ['Cluster', startCluster],
-])('where a primary is killed, its replica takes over by %s', async (_name, start) => {
+])('uses the promoted replica of a %s group after its primary is killed', async (_name, start) => {
   const group = await start();
   closings.push(() => group.stop());
   const pair = new Pair(group.queueUrl);
@@ -117,7 +117,7 @@ it.each<[string, () => Promise<RedisGroup>]>([
   await pair.works('the replica that was promoted');
 });
 
-it('a Redis that evicts keys is warned of', async () => {
+it('warns of a Redis that evicts keys', async () => {
   // BullMQ prints a warning of its own.
   const printed = jest.spyOn(console, 'warn').mockImplementation();
   closings.push(() => printed.mockRestore());
@@ -126,7 +126,7 @@ it('a Redis that evicts keys is warned of', async () => {
   await waitFor(() => pair.warnings.some((warning) => warning.includes('maxmemory-policy allkeys-lru')));
 });
 
-it('a demoted Redis is left at once for the one that has its address now', async () => {
+it('leaves a demoted Redis for the new one at the same address', async () => {
   const [first, second] = [await server(), await server()];
   const address = new MovingAddress(first.url);
   await address.start();
@@ -142,7 +142,7 @@ it('a demoted Redis is left at once for the one that has its address now', async
   await pair.works('the second server');
 });
 
-it('a Redis that stays a replica is asked again, more and more slowly, until it takes writes', async () => {
+it('retries a Redis replica with growing pauses until it accepts writes', async () => {
   const [first, second] = [await server(), await server()];
   const pair = new Pair(first.url);
   await pair.works('the server');
@@ -161,7 +161,7 @@ it('a Redis that stays a replica is asked again, more and more slowly, until it 
   await pair.works('the server that is a primary again');
 });
 
-it('a Redis that hangs holds nobody up, and is used again when it goes on, also where it is empty then', async () => {
+it('fails fast while Redis hangs, and uses it again after it resumes or restarts empty', async () => {
   const redis = await server();
   const pair = new Pair(redis.url);
   await pair.works('the server');
@@ -187,7 +187,7 @@ it('a Redis that hangs holds nobody up, and is used again when it goes on, also 
 it.each([
   ['redis://one,two', 'QUEUE_URL must start with redis+sentinel:// or redis+cluster://'],
   ['rediss://one?cacert=/nowhere/ca.crt', 'QUEUE_URL names a file that cannot be read: ENOENT'],
-])('%s is refused, in a line that says why', (queueUrl, message) => {
+])('refuses %s and reports the reason', (queueUrl, message) => {
   const settings = { queueUrl, databaseUrl: 'postgres://nobody@nowhere', warn: () => undefined };
   expect(() => openQueue(settings)).toThrow(message);
 });

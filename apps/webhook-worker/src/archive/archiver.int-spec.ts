@@ -113,7 +113,7 @@ async function readAll(database: Database): Promise<number> {
   return texts;
 }
 
-it('moves old versions that are not the latest', async () => {
+it('moves old versions, but never the latest one', async () => {
   await addSubject('acme', 'old', [90, 60, 31]);
   await addSubject('acme', 'young', [29, 20, 10]);
   await addSubject('acme', 'superseded', [90, 1]);
@@ -126,7 +126,7 @@ it('moves old versions that are not the latest', async () => {
   expect(await readAll(database)).toBe(9);
 });
 
-it('lets a few texts wait for others, at most a day', async () => {
+it('delays a small batch of texts by at most a day', async () => {
   await addSubject('acme', 'first', [90, 60]);
   const { archiver: one } = await archiver(AFTER_DAYS);
   await one.archiveDue();
@@ -142,22 +142,22 @@ it('lets a few texts wait for others, at most a day', async () => {
 
 it.each<[string, (of: MemoryStore) => void]>([
   ['before the pack is written', (of) => (of.before = (call) => fail(call === 'put'))],
-  ['before it is read back', (of) => (of.before = (call) => fail(call === 'read'))],
+  ['before the pack is read back', (of) => (of.before = (call) => fail(call === 'read'))],
   [
-    'because the store returned other bytes',
+    'because the store returned wrong bytes',
     (of) =>
       (of.before = (call, name) => {
         if (call === 'read') of.objects.get(name)?.fill(7, 50, 60);
       }),
   ],
   [
-    'because the store lost the pack at once',
+    'because the store lost the pack immediately',
     (of) =>
       (of.before = (call) => {
         if (call === 'read') of.objects.clear();
       }),
   ],
-])('loses nothing if a round ends %s', async (_, hurt) => {
+])('loses no text if a round fails %s', async (_, hurt) => {
   await subjects(3, 4);
   const { archiver: one, database, metrics } = await archiver();
   hurt(store);
@@ -193,7 +193,7 @@ it('packs each version once if several workers archive', async () => {
   expect(await readAll(workers[0].database)).toBe(150);
 });
 
-it('takes over the tenants of a worker that was killed, after its lease', async () => {
+it('takes over the tenants of a killed worker only after its lease ends', async () => {
   await addSubject('acme', 'taken', [3, 2, 1]);
   const { archiver: one, store: of } = await archiver();
   await of.prepare();
@@ -205,7 +205,7 @@ it('takes over the tenants of a worker that was killed, after its lease', async 
   expect(await archivedOf('taken')).toEqual([1, 2]);
 });
 
-it('lets a worker whose lease ended change nothing for the next one', async () => {
+it('ignores progress from a worker whose lease was taken over', async () => {
   await addSubject('acme', 'taken', [3, 2, 1]);
   const { store: of } = await archiver();
   await of.prepare();
@@ -215,7 +215,7 @@ it('lets a worker whose lease ended change nothing for the next one', async () =
   expect(await count('archive_progress WHERE lease IS NOT NULL AND next_at > now()')).toBe(1);
 });
 
-it('finds a version that was committed after others of its time were archived', async () => {
+it('archives an old version that was committed after a round had passed its time', async () => {
   await addSubject('acme', 'first', [3, 2]);
   const { archiver: one } = await archiver();
   await one.archiveDue();
@@ -225,7 +225,7 @@ it('finds a version that was committed after others of its time were archived', 
   expect(await archivedOf('late')).toEqual([1]);
 });
 
-it('moves nothing if the second store returned other bytes', async () => {
+it('moves no text if the second store returns wrong bytes', async () => {
   await addSubject('acme', 'mirrored', [3, 2, 1]);
   const mirror = new MemoryStore();
   const { archiver: one } = await archiver(0, mirror);
@@ -236,7 +236,7 @@ it('moves nothing if the second store returned other bytes', async () => {
   expect(await archivedOf('mirrored')).toEqual([]);
 });
 
-it('keeps a pack that became empty for a month, for a database that is restored to an earlier time', async () => {
+it('keeps an empty pack for a month, for restores of an older database', async () => {
   await addSubject('acme', 'old', [3, 2, 1]);
   const { archiver: one, store: of } = await archiver();
   await one.archiveDue();
@@ -252,7 +252,7 @@ it('keeps a pack that became empty for a month, for a database that is restored 
   expect([store.objects.size, await count('archive_packs')]).toEqual([0, 0]);
 });
 
-it('leaves a version erased that is erased while its pack is written', async () => {
+it('does not restore a version that is erased while its pack is written', async () => {
   await addSubject('acme', 'erased', [3, 2, 1]);
   const { archiver: one } = await archiver();
   store.before = async (call) => {
@@ -275,7 +275,7 @@ it('leaves a version erased that is erased while its pack is written', async () 
   expect(await count('archive_packs WHERE texts = 1')).toBe(1);
 });
 
-it('leaves a damaged text where the operator can examine it', async () => {
+it('leaves a damaged text in the database, where the operator can examine it', async () => {
   await addSubject('acme', 'damaged', [3, 2, 1]);
   await superuser.query(`ALTER TABLE snapshots DISABLE TRIGGER USER`);
   await superuser.query(`UPDATE snapshots SET envelope = '{}' WHERE snapshot_version = 1`);

@@ -13,8 +13,8 @@ function textOf(index: number, length: number) {
 
 it.each([
   ['few texts', 3, 10],
-  ['many texts, in threads', 300, 3_000],
-])('seals and verifies %s in their order', async (_, count, length) => {
+  ['many texts in threads', 300, 3_000],
+])('seals and verifies %s in order', async (_, count, length) => {
   const texts = Array.from({ length: count }, (_element, index) => textOf(index, length));
   const pack = new PackBuilder();
   const placed = (await threads.seal(texts)).map((sealed, index) => ({
@@ -30,7 +30,7 @@ it.each([
   expect(await hashes(damaged)).toEqual(expected.map((hash, index) => (index === 1 ? null : hash)));
 });
 
-it('does not seal a text that lacks its hash', async () => {
+it('does not seal a text that does not match its hash', async () => {
   const [one, other] = [textOf(1, 10), textOf(2, 10)];
   const sealed = await threads.seal([one, { ...other, text: '{}' }]);
   expect(sealed.map((bytes) => bytes === null)).toEqual([false, true]);

@@ -78,7 +78,7 @@ const each = <Item>(count: number, make: (index: number) => Item): Item[] =>
 const FAILING: Ending[] = each(5, () => 'failed');
 
 describe('Dispatcher', () => {
-  it('runs each in the end, and never more at once than it may', async () => {
+  it('runs every delivery and never exceeds its number of slots', async () => {
     const deliveries = new Deliveries();
     const dispatcher = new Dispatcher(deliveries.deliver, 6);
     const offered = [...pending('a', 's1', 5), ...pending('a', 's2', 5), ...pending('b', 's1', 5)];
@@ -91,7 +91,7 @@ describe('Dispatcher', () => {
     expect(dispatcher.slotsHeld()).toEqual({ proven: 0, unproven: 0, failing: 0 });
   });
 
-  it('lets founders take turns, the tenants of a founder, and the subscriptions of a tenant', async () => {
+  it('alternates between founders, tenants of a founder, and subscriptions of a tenant', async () => {
     const deliveries = new Deliveries();
     const dispatcher = new Dispatcher(deliveries.deliver, 3);
     const of = (founderId: string) => ({ founderId });
@@ -130,14 +130,14 @@ describe('Dispatcher', () => {
     expect(deliveries.started).toHaveLength(2);
   });
 
-  it('takes a delivery that throws for a failure', async () => {
+  it('counts a delivery that throws as a failure', async () => {
     const dispatcher = new Dispatcher(() => Promise.reject(new Error('unforeseen')), 3);
     dispatcher.offer(pending('a', 's', 3));
     await new Promise((resolve) => setImmediate(resolve));
     expect(dispatcher.load()).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('tells deliveries that only lack a slot from those that wait for their own receiver', async () => {
+  it('distinguishes deliveries without a slot from those that wait for their own receiver', async () => {
     const deliveries = new Deliveries();
     let nowMs = 0;
     const dispatcher = new Dispatcher(deliveries.deliver, 3, () => nowMs);
@@ -158,7 +158,7 @@ describe('Dispatcher', () => {
     expect([dispatcher.oldestRunnableMs(), dispatcher.heldReceivers()]).toEqual([0, []]);
   });
 
-  it('counts a proven endpoint that waits for a slot as one that could run, whoever holds the others', async () => {
+  it('counts deliveries of a proven endpoint as runnable while all slots are busy', async () => {
     const deliveries = new Deliveries();
     let nowMs = 0;
     const dispatcher = new Dispatcher(deliveries.deliver, 3, () => nowMs);
@@ -169,7 +169,7 @@ describe('Dispatcher', () => {
     expect(dispatcher.oldestRunnableMs()).toBe(40_000);
   });
 
-  it('names ten receivers, and each once', () => {
+  it('lists at most ten held receivers, each once', () => {
     const dispatcher = new Dispatcher(new Deliveries().deliver, 12);
     const each12 = each(12, (index) => pending(`t${index}`, 's', 3));
     const twice = pending('t0', 'again', 3, { targetHost: 's.t0' });
@@ -179,7 +179,7 @@ describe('Dispatcher', () => {
     expect(named.length).toBeLessThanOrEqual(10);
   });
 
-  it('closes when what runs has ended, and starts nothing more', async () => {
+  it('closes after its running deliveries end and starts no others', async () => {
     const deliveries = new Deliveries();
     const dispatcher = new Dispatcher(deliveries.deliver, 3);
     dispatcher.offer(pending('a', 's', 3));
@@ -194,7 +194,7 @@ describe('Dispatcher', () => {
   });
 
   describe('a subscription', () => {
-    it('begins with two at once, and has one more with each success, up to 32', async () => {
+    it('starts with two concurrent attempts and gains one per success, up to 32', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 512);
       dispatcher.offer(pending('a', 's', 300));
@@ -206,7 +206,7 @@ describe('Dispatcher', () => {
       expect(deliveries.running.size).toBe(32);
     });
 
-    it('is narrowed by failures, and one attempt is made at a time once it failed five times in a row', async () => {
+    it('loses concurrency with each failure, and is limited to one attempt after five in a row', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 512);
       await deliveries.show(dispatcher, 'a', 's', [...each<Ending>(40, () => 'succeeded'), 'failed', 'failed']);
@@ -223,7 +223,7 @@ describe('Dispatcher', () => {
       expect(deliveries.of('a/s')).toEqual(['a/s#11', 'a/s#12']);
     });
 
-    it('is known by what it has shown, while it is idle and until its target is another', async () => {
+    it('keeps its results while idle, and starts again when its target changes', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 512);
       const held = async (endings: Ending[], targetHost?: string) => {
@@ -240,7 +240,7 @@ describe('Dispatcher', () => {
       expect(await held(['slow', 'slow'])).toBe('unproven');
       expect(await held(each(8, () => 'succeeded'))).toBe('proven');
       expect(await held(FAILING)).toBe('failing');
-      // The new target begins with two at once, however many the former had, and its first success adds one.
+      // The new target starts with two concurrent attempts, regardless of the previous target, and its first success adds one.
       expect(
         await held(
           each(8, () => 'succeeded'),
@@ -253,7 +253,7 @@ describe('Dispatcher', () => {
   });
 
   describe('a founder', () => {
-    it('has a quarter of the slots alone, and others find some, whatever it has waiting', async () => {
+    it('uses at most a quarter of the slots, so that others always get some', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 32);
       dispatcher.offer(
@@ -269,7 +269,7 @@ describe('Dispatcher', () => {
       expect(deliveries.of('p')).toHaveLength(1);
     });
 
-    it('keeps many waiting, few of a subscription that fails, and leaves places for those of others', async () => {
+    it('queues fewer deliveries for a failing subscription and leaves room for other founders', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 3);
       await deliveries.show(dispatcher, 'b', 'dead', FAILING);
@@ -287,7 +287,7 @@ describe('Dispatcher', () => {
   describe('a host', () => {
     const shared = { targetHost: 'hooks.example.com' };
 
-    it('has eight attempts at once of endpoints that are not known, whoever they are of, and 32 of quick ones', async () => {
+    it('gets eight concurrent attempts for unproven endpoints and 32 for proven ones', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 512);
       dispatcher.offer(each(50, (index) => pending(`t${index}`, 's', 2, shared)).flat());
@@ -302,7 +302,7 @@ describe('Dispatcher', () => {
       expect(deliveries.started).toHaveLength(201);
     });
 
-    it('serves the customers that answer there, though others of its customers hang', async () => {
+    it('still receives deliveries for responsive endpoints while other endpoints on it hang', async () => {
       const deliveries = new Deliveries();
       const dispatcher = new Dispatcher(deliveries.deliver, 512);
       await deliveries.show(dispatcher, 'honest', 's', ['succeeded', 'succeeded']);
@@ -317,7 +317,7 @@ describe('Dispatcher', () => {
   });
 });
 
-describe('A hundred tenants whose receivers hang', () => {
+describe('a hundred tenants whose receivers hang', () => {
   const world = (founderOf: (index: number) => string, subscriptions: number) => {
     const deliveries = new Deliveries();
     const dispatcher = new Dispatcher(deliveries.deliver, 512);
@@ -334,9 +334,9 @@ describe('A hundred tenants whose receivers hang', () => {
 
   describe.each([
     ['one founder', () => 'bad'],
-    ['a founder each', (index: number) => `bad${index}`],
+    ['one founder each', (index: number) => `bad${index}`],
   ])('of %s', (_, founderOf) => {
-    it.each([1, 20])('with %d subscriptions delay nobody, also when nothing is known yet', async (subscriptions) => {
+    it.each([1, 20])('with %d subscriptions do not delay others before results are known', async (subscriptions) => {
       const { deliveries, dispatcher, hang } = world(founderOf, subscriptions);
       hang();
       dispatcher.offer(pending('victim', 's', 100));
@@ -349,7 +349,7 @@ describe('A hundred tenants whose receivers hang', () => {
       expect(deliveries.of('victim')).toEqual([]);
     });
 
-    it('delay nobody when they answered quickly before', async () => {
+    it('do not delay other tenants after having answered quickly before', async () => {
       const { deliveries, dispatcher, hang } = world(founderOf, 1);
       for (let tenant = 0; tenant < 100; tenant += 1)
         for (const delivery of pending(`bad${tenant}`, 's0', 1, { founderId: founderOf(tenant) })) {
@@ -363,7 +363,7 @@ describe('A hundred tenants whose receivers hang', () => {
       expect(deliveries.of('victim')).toHaveLength(1);
     });
 
-    it('delay nobody when they fail for long', async () => {
+    it('do not delay other tenants when they keep failing', async () => {
       const { deliveries, dispatcher, hang } = world(founderOf, 1);
       await deliveries.show(dispatcher, 'victim', 's', ['succeeded', 'failed']);
       for (let round = 0; round < 6; round += 1) {

@@ -97,7 +97,7 @@ const secureTarget = (name = NAME): string => `https://${name}:${secure.port}/ho
 describe('deliveries through a proxy', () => {
   beforeAll(() => dns.know(NAME, ['127.0.0.1']));
 
-  it('are tunnelled to the address that was checked, and speak to the name', async () => {
+  it('tunnel to the verified address and send the original host name', async () => {
     const before = proxy.asked.length;
     const one = client();
     expect(await one.post(plainTarget(), { 'x-a': 'b' }, '{"a":1}')).toMatchObject({ statusCode: 204 });
@@ -111,7 +111,7 @@ describe('deliveries through a proxy', () => {
     await expect(one.pingEgress()).resolves.toBeUndefined();
   });
 
-  it('use a tunnel again', async () => {
+  it('reuse a tunnel', async () => {
     const before = proxy.asked.length;
     const one = client();
     for (let count = 0; count < 6; count += 1) await one.post(plainTarget(), {}, '{}');
@@ -119,14 +119,14 @@ describe('deliveries through a proxy', () => {
     expect(proxy.asked.length - before).toBeLessThanOrEqual(2);
   });
 
-  it('have TLS with the receiver, and its certificate verified against the name', async () => {
+  it('use TLS with the receiver and verify its certificate against the host name', async () => {
     expect(await client().post(secureTarget(), {}, '{}')).toMatchObject({ statusCode: 204 });
     expect(secure.names).toEqual([NAME]);
     dns.know('another.example', ['127.0.0.1']);
     expect(await failureOf(secureTarget('another.example'))).toMatchObject({ phase: 'tls' });
   });
 
-  it('give the proxy its credentials, and nobody else', async () => {
+  it('send the proxy credentials only to the proxy', async () => {
     const egressProxyUrl = proxy.url.replace('//', '//worker:p%40ss%3Aword@');
     await client({ egressProxyUrl }).post(plainTarget(), {}, '{}');
     const sent = `Basic ${Buffer.from('worker:p@ss:word').toString('base64')}`;
@@ -134,7 +134,7 @@ describe('deliveries through a proxy', () => {
     expect(JSON.stringify(receiver.requests.map(({ headers }) => headers))).not.toContain('Basic');
   });
 
-  it('go through a proxy that speaks TLS, and not through one that nobody vouches for', async () => {
+  it('use a proxy over TLS, but refuse one with an untrusted certificate', async () => {
     const inTls = await startConnectProxy({ tls: certificate });
     const stranger = await startConnectProxy({ tls: selfSigned('proxy', 'subjectAltName=IP:127.0.0.1') });
     try {
@@ -158,18 +158,18 @@ describe('deliveries through a proxy', () => {
     ['hang', 'The egress proxy made no connection in time.'],
     ['close', 'The egress proxy cannot be reached.'],
     ['garbage', 'The egress proxy cannot be reached.'],
-  ])('fail in a phase of their own where the proxy says %s', async (reaction, message) => {
+  ])('fail in the phase proxy when the proxy reacts with %s', async (reaction, message) => {
     proxy.react(reaction);
     expect(await failureOf(plainTarget(), { connectTimeoutMs: 200 })).toMatchObject({ phase: 'proxy', message });
     expect(receiver.requests).toHaveLength(0);
   });
 
-  it('fail so too where a whole attempt may take no longer than connecting', async () => {
+  it('fail in the phase proxy when the total timeout ends before the connect timeout', async () => {
     proxy.react('hang');
     expect(await failureOf(plainTarget(), { totalTimeoutMs: 200 })).toMatchObject({ phase: 'proxy' });
   });
 
-  it('fail so where nobody listens, and name neither the proxy nor its credentials', async () => {
+  it('fail without revealing the proxy or its credentials when the proxy is down', async () => {
     const port = await reservePort();
     const one = client({ egressProxyUrl: `http://worker:hunter2@127.0.0.1:${port}` });
     const failure: unknown = await one.post(plainTarget(), {}, '{}').catch((error: unknown) => error);
@@ -179,7 +179,7 @@ describe('deliveries through a proxy', () => {
     await expect(one.pingEgress()).rejects.toThrow('The egress proxy cannot be reached.');
   });
 
-  it('say at the next look that the credentials were refused, until they are taken', async () => {
+  it('report refused credentials in pingEgress until the proxy accepts them', async () => {
     const one = client();
     proxy.react(407);
     await one.post(plainTarget(), {}, '{}').catch(() => undefined);
@@ -189,7 +189,7 @@ describe('deliveries through a proxy', () => {
     await expect(one.pingEgress()).resolves.toBeUndefined();
   });
 
-  it('try another address of the name where the proxy cannot reach one', async () => {
+  it('try the next address of the name when the proxy cannot reach the first', async () => {
     dns.know('two.example', ['127.0.0.2', '127.0.0.1']);
     proxy.react((authority) => (authority.startsWith('127.0.0.2') ? 504 : undefined));
     const before = proxy.asked.length;
@@ -202,7 +202,7 @@ describe('deliveries through a proxy', () => {
     ]);
   });
 
-  it('try no other address where the proxy refuses the worker itself', async () => {
+  it('try no other address when the proxy answers 407', async () => {
     dns.know('two.example', ['127.0.0.2', '127.0.0.1']);
     proxy.react(407);
     const before = proxy.asked.length;
@@ -210,7 +210,7 @@ describe('deliveries through a proxy', () => {
     expect(proxy.asked).toHaveLength(before + 1);
   });
 
-  it('end when the client is closed', async () => {
+  it('are aborted when the client is closed', async () => {
     proxy.react('hang');
     const before = proxy.asked.length;
     const one = client({ connectTimeoutMs: 60_000, totalTimeoutMs: 120_000 });
@@ -221,9 +221,9 @@ describe('deliveries through a proxy', () => {
   });
 });
 
-describe('addresses, behind a proxy as without one', () => {
+describe('target addresses, with and without a proxy', () => {
   it.each(['10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:127.0.0.1]'])(
-    'the proxy is never asked for the literal %s',
+    'the client refuses the literal %s without asking the proxy',
     async (host) => {
       const before = proxy.asked.length;
       const failure = await failureOf(`https://${host}/`, { allowPrivateTargets: false });
@@ -232,7 +232,7 @@ describe('addresses, behind a proxy as without one', () => {
     },
   );
 
-  it('nor for a name with one such address among others', async () => {
+  it('the client refuses a name with one private address without asking the proxy', async () => {
     const before = proxy.asked.length;
     dns.know('mixed.example', ['93.184.215.14', '2606:4700:4700::1111', 'fd00::1']);
     expect(await failureOf('https://mixed.example/', { allowPrivateTargets: false })).toMatchObject({
@@ -244,7 +244,7 @@ describe('addresses, behind a proxy as without one', () => {
   it.each([
     ['behind a proxy', true],
     ['without one', false],
-  ])('a name that changes its mind is decided anew for each connection, %s', async (_, isProxied) => {
+  ])('the client checks a name again for each connection, %s', async (_, isProxied) => {
     const name = isProxied ? 'rebind-proxied.example' : 'rebind.example';
     dns.know(name, ['127.0.0.1'], ['169.254.169.254']);
     receiver.always({ status: 204, headers: { connection: 'close' } });
@@ -261,8 +261,8 @@ describe('addresses, behind a proxy as without one', () => {
   });
 });
 
-describe('names', () => {
-  it('are asked of the name servers, both kinds of addresses, those of one kind where there is no other', async () => {
+describe('host names', () => {
+  it('resolve to the IPv4 and IPv6 addresses that the name servers have', async () => {
     const resolve = resolver('direct', [dns.address]);
     dns.know('both.example', ['192.0.2.1', '192.0.2.2', '2001:db8::1']);
     dns.know('six.example', ['2001:db8::2']);
@@ -271,7 +271,7 @@ describe('names', () => {
     await expect(resolve('nowhere.example')).rejects.toThrow();
   });
 
-  it('are given up after four seconds of silence', async () => {
+  it('fail after four seconds without an answer', async () => {
     dns.know('silent.example', 'silent');
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
@@ -287,7 +287,7 @@ describe('names', () => {
     }
   });
 
-  it('are asked of the machine where that is said, which knows its own files', async () => {
+  it('resolve with the operating system and its hosts file in system mode', async () => {
     expect(await resolver('system')('localhost')).toContain('127.0.0.1');
     await expect(resolver('system')('nowhere.invalid')).rejects.toThrow();
   });
@@ -295,7 +295,7 @@ describe('names', () => {
   it.each([
     ['behind a proxy', true],
     ['without one', false],
-  ])('that nobody knows end in the phase dns, %s', async (_, isProxied) => {
+  ])('fail in the phase dns when they are unknown, %s', async (_, isProxied) => {
     const settings = isProxied ? {} : { egressProxyUrl: undefined };
     expect(await failureOf('http://nowhere.example/', settings)).toMatchObject({ phase: 'dns' });
   });

@@ -1,6 +1,6 @@
 import { Fifo } from './fifo';
 
-it('gives what was pushed in the same order, and undefined when there is nothing', () => {
+it('Fifo returns items in the order in which they were pushed, and undefined when it is empty', () => {
   const fifo = new Fifo<number>();
   expect(fifo.shift()).toBeUndefined();
   const taken: (number | undefined)[] = [];

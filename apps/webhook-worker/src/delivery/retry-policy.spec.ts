@@ -8,18 +8,18 @@ describe('decideRetry', () => {
     [1, 1_000],
     [2, 5_000],
     [3, 30_000],
-  ])('waits after attempt %d for about %d ms', (attempt, aboutMs) => {
+  ])('after attempt %d waits about %d ms', (attempt, aboutMs) => {
     expect(decideRetry({ ...failed, attempt }, SCHEDULE, 0)).toEqual({ retry: true, inMs: aboutMs * 0.8 });
     expect(decideRetry({ ...failed, attempt }, SCHEDULE, 0.5)).toEqual({ retry: true, inMs: aboutMs });
     expect(decideRetry({ ...failed, attempt }, SCHEDULE, 0.999_999)).toEqual({ retry: true, inMs: aboutMs * 1.2 });
   });
 
-  it('ends with the schedule', () => {
+  it('stops after the last delay of the schedule', () => {
     expect(decideRetry({ ...failed, attempt: 4 }, SCHEDULE, 0)).toEqual({ retry: false });
     expect(decideRetry({ ...failed, attempt: 40 }, SCHEDULE, 0)).toEqual({ retry: false });
   });
 
-  it('ends with a 410', () => {
+  it('stops after a 410', () => {
     expect(decideRetry({ ...failed, isGone: true }, SCHEDULE, 0)).toEqual({ retry: false });
   });
 
@@ -28,7 +28,7 @@ describe('decideRetry', () => {
     [10, 1_000],
     [86_400_000, 86_400_000],
     [9_999_999_999_000, 86_400_000],
-  ])('honours a Retry-After of %d ms with %d ms', (retryAfterMs, inMs) => {
+  ])('after a Retry-After of %d ms waits %d ms', (retryAfterMs, inMs) => {
     expect(decideRetry({ ...failed, retryAfterMs }, SCHEDULE, 0.5)).toEqual({ retry: true, inMs });
   });
 });
@@ -50,7 +50,7 @@ describe('parseRetryAfter', () => {
     ['', null],
     [undefined, null],
     ['99999999999999999999', null],
-  ])('%s: %s', (value, expected) => {
+  ])('parses %j as %j', (value, expected) => {
     expect(parseRetryAfter(value, now)).toBe(expected);
   });
 });

@@ -13,7 +13,7 @@ const attemptOf = (traceparent: string | null) => ({
   attempt: 1,
 });
 
-it.each(['00', '01'])('continues the trace under a new span id, with its flags %s', (flags) => {
+it.each(['00', '01'])('continues the trace with a new span id and the same flags %s', (flags) => {
   const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-${flags}`;
   const attempts = [1, 2].map(() => traceAttempt(attemptOf(traceparent)));
   for (const attempt of attempts) {
@@ -24,7 +24,7 @@ it.each(['00', '01'])('continues the trace under a new span id, with its flags %
 });
 
 it.each([null, '', 'nonsense', `01-${TRACE_ID}-00f067aa0ba902b7-01`])(
-  'gives an event with the traceparent %j the same trace at every attempt',
+  'derives one trace id for all attempts of an event with the traceparent %j',
   (traceparent) => {
     const attempt = traceAttempt(attemptOf(traceparent));
     expect(attempt.traceId).toBe('5b1f3f4e1c5e4a0e9d0c2f6f3f0f7a10');

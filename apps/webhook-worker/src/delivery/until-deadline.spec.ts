@@ -8,7 +8,7 @@ it.each([
   // The first pause takes a quarter of a second, and the second one half.
   [3, 600, null, 2],
   [3, 0, null, 1],
-])('repeats work that fails %d times for %d ms', async (times, ms, expected, failures) => {
+])('repeats work that fails %d times until a deadline of %d ms', async (times, ms, expected, failures) => {
   let nowMs = 0;
   jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
   let left = times;

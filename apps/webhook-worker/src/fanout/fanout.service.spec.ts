@@ -51,7 +51,7 @@ class World {
 }
 
 describe('FanoutService', () => {
-  it('hands the first deliveries over before it makes the others, and lets other events go between', async () => {
+  it('dispatches the first deliveries before it creates the rest, and yields to other events', async () => {
     const world = new World({ e: 1_000 });
     await world.service.fanOut(['e']);
     expect(world.done).toEqual(['make 16', 'offer 16', 'queue e in 20 ms']);
@@ -59,19 +59,19 @@ describe('FanoutService', () => {
     expect(world.done.slice(3)).toEqual(['make 256', 'offer 100', 'queue 156', 'queue e in 20 ms']);
   });
 
-  it('is done with an event in one step when its audience is small', async () => {
+  it('finishes an event with a small audience in one step', async () => {
     const world = new World({ e: 1, f: 15, g: 0 });
     await world.service.fanOut(['e', 'f', 'g']);
     expect(world.done).toEqual(['make 16', 'offer 16']);
   });
 
-  it('asks nothing when there is no event', async () => {
+  it('runs no step when there is no event', async () => {
     const world = new World({});
     await world.service.fanOut([]);
     expect(world.steps).toEqual([]);
   });
 
-  it('bounds what one step makes, however many events it is for', async () => {
+  it('limits the deliveries of one step for any number of events', async () => {
     const eventIds = Array.from({ length: 100 }, (_, index) => `e${index}`);
     const world = new World(Object.fromEntries(eventIds.map((eventId) => [eventId, 1_000])));
     await world.service.fanOut(eventIds);
@@ -82,7 +82,7 @@ describe('FanoutService', () => {
     ]);
   });
 
-  it('leaves further steps to the sweep while the queue is down, which takes one at a time', async () => {
+  it('leaves further steps to the sweep while the queue is down', async () => {
     const world = new World({ e: 600, f: 3 });
     world.isQueueDown = true;
     await world.service.fanOut(['e', 'f']);
@@ -92,7 +92,7 @@ describe('FanoutService', () => {
     expect(offered).toEqual([19, 100, 28]);
   });
 
-  it('asks the queue for nothing more when the sweep takes a step', async () => {
+  it('queues no further step when the sweep runs one', async () => {
     const world = new World({ e: 600 });
     expect(await world.service.step(['e'])).toEqual(['e']);
     expect(world.done).toEqual(['make 16', 'offer 16']);

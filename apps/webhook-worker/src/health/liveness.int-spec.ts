@@ -56,7 +56,7 @@ async function probe(afterMs: number): Promise<number> {
   return (await fetch(`${url}/health`)).status;
 }
 
-it('the worker is restarted when its dispatcher hangs, and not when the database is away', async () => {
+it('GET /health returns 503 when the dispatcher hangs, but not when the database is down', async () => {
   const row = { deliveryId: randomUUID(), subscriptionId: randomUUID() };
   const pending = { ...row, tenantId: 'acme', founderId: 'acme', targetHost: 'example.com' };
   const deliveries = new DeliveryStore(database.sql, { leaseMs: 1_000, disableAfterMs: 1_000 });

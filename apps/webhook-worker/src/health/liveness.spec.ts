@@ -14,7 +14,7 @@ function watched() {
 }
 
 describe('WorkWatch', () => {
-  it('takes work that has been due for the limit, and was seen so for the limit without anything done, for stuck', async () => {
+  it('is stuck when due work makes no progress for the limit', async () => {
     const { world, watch } = watched();
     world.oldestDueMs = async () => world.nowMs;
     world.nowMs = LIMIT_MS;
@@ -25,7 +25,7 @@ describe('WorkWatch', () => {
     expect(await watch.isStuck()).toBe(true);
   });
 
-  it('begins anew with every piece that is done', async () => {
+  it('restarts its limit with every completed piece of work', async () => {
     const { world, watch } = watched();
     world.oldestDueMs = async () => 10 * LIMIT_MS;
     for (let probes = 0; probes < 20; probes += 1) {
@@ -41,7 +41,7 @@ describe('WorkWatch', () => {
     expect(await watch.isStuck()).toBe(false);
   });
 
-  it('is not stuck while nothing is due, however long that lasts, nor when work has only just become due', async () => {
+  it('is not stuck while no work is due or has only just become due', async () => {
     const { world, watch } = watched();
     for (const dueMs of [0, LIMIT_MS - 1, 0, LIMIT_MS - 1]) {
       world.nowMs += 100 * LIMIT_MS;
@@ -50,7 +50,7 @@ describe('WorkWatch', () => {
     }
   });
 
-  it('is not stuck while the database is away, and gets its time when that is back', async () => {
+  it('is not stuck while the database is down, and restarts its limit afterwards', async () => {
     const { world, watch } = watched();
     world.oldestDueMs = () => Promise.reject(new Error('unavailable'));
     for (let probes = 0; probes < 5; probes += 1) {
@@ -65,7 +65,7 @@ describe('WorkWatch', () => {
     expect(await watch.isStuck()).toBe(false);
   });
 
-  it('answers although the database does not', async () => {
+  it('answers even if the database does not', async () => {
     const { world, watch } = watched();
     world.nowMs = 5 * LIMIT_MS;
     world.oldestDueMs = () => new Promise(() => undefined);
@@ -74,7 +74,7 @@ describe('WorkWatch', () => {
 });
 
 describe('Liveness', () => {
-  it('does not take the one kind of work for the other', async () => {
+  it('detects stuck deliveries while events make progress', async () => {
     const [events, deliveries] = [watched(), watched()];
     const liveness = new Liveness(events.watch, deliveries.watch);
     deliveries.world.oldestDueMs = async () => LIMIT_MS;

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { WorkerMetrics } from './worker-metrics';
 
-it('counts disabled subscriptions and attempts from zero, so that an alert sees the first one', async () => {
+it('WorkerMetrics starts its counters at zero, so that an alert sees the first increase', async () => {
   const registry = new Registry();
   new WorkerMetrics(registry).subscriptionDisabled('gone');
   expect(await registry.getSingleMetricAsString('webhook_attempts_total')).toContain('{status="dead"} 0');

@@ -6,7 +6,7 @@ import { CheckpointFile } from './checkpoint-file';
 const folder = mkdtempSync(join(tmpdir(), 'iss-checkpoint-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('has nothing before the first note, and then the newest one, which only its user can read', async () => {
+it('CheckpointFile returns the newest note, null before the first, and has mode 0600', async () => {
   const path = join(folder, 'checkpoint');
   const file = new CheckpointFile(path);
   expect(await file.read()).toBeNull();
@@ -15,6 +15,6 @@ it('has nothing before the first note, and then the newest one, which only its u
   expect([await file.read(), statSync(path).mode & 0o777, readdirSync(folder)]).toEqual(['two', 0o600, ['checkpoint']]);
 });
 
-it('does not take a file that it cannot read for none, since the log could then contradict it', async () => {
+it('CheckpointFile throws if it cannot read the file, so that the log cannot contradict it', async () => {
   await expect(new CheckpointFile(folder).read()).rejects.toThrow('EISDIR');
 });

@@ -143,7 +143,7 @@ async function verified(store: ObjectStore): Promise<number> {
   return size;
 }
 
-it.each(['file', 's3'])('copies what the newest checkpoint covers to %s, again and again', async (kind) => {
+it.each(['file', 's3'])('copies the entries of the newest checkpoint to %s whenever the log grows', async (kind) => {
   const url = kind === 'file' ? String(pathToFileURL(folder)) : 's3://bucket/public/log';
   const store = await openStore(url);
   const registry = new Registry();
@@ -174,7 +174,7 @@ it.each(['file', 's3'])('copies what the newest checkpoint covers to %s, again a
   store.close();
 });
 
-it('never shows a checkpoint before what it covers, whenever a worker is killed', async () => {
+it('never publishes a checkpoint before its entries, even if a worker is killed', async () => {
   const store = new MemoryStore();
   await addFacts(300);
   let left = 0;
@@ -212,7 +212,7 @@ it('lets one worker copy at a time', async () => {
   expect(await verified(store)).toBe(await settled());
 });
 
-it('copies everything again to a store that was emptied, or to another one', async () => {
+it('copies everything again to an emptied store or another store', async () => {
   const store = new MemoryStore();
   const copy = copyTo('file:///memory', new Registry(), store);
   await addFacts(300);
@@ -228,7 +228,7 @@ it('copies everything again to a store that was emptied, or to another one', asy
 
 it.each<[string, (store: MemoryStore) => Promise<void>]>([
   [
-    'has more entries, because the database was restored',
+    'has more entries because the database was restored',
     async () => {
       await superuser.query(`SET session_replication_role = replica;
         DELETE FROM log_checkpoints WHERE size = (SELECT max(size) FROM log_checkpoints); RESET session_replication_role`);
@@ -252,7 +252,7 @@ it.each<[string, (store: MemoryStore) => Promise<void>]>([
       );
     },
   ],
-])('does not touch a store that %s', async (_, change) => {
+])('does not change a store that %s', async (_, change) => {
   const store = new MemoryStore();
   const registry = new Registry();
   const copy = copyTo('file:///memory', registry, store);
@@ -270,7 +270,7 @@ it.each<[string, (store: MemoryStore) => Promise<void>]>([
   expect(lines.filter((line) => line.includes('The log is not copied any more'))).toHaveLength(1);
 });
 
-it('copies the same public text of a version that was erased, which reveals nothing about it', async () => {
+it('copies a public text of an erased version that reveals nothing about it', async () => {
   const store = new MemoryStore();
   const copy = copyTo('file:///memory', new Registry(), store);
   await superuser.query(`INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
@@ -282,7 +282,7 @@ it('copies the same public text of a version that was erased, which reveals noth
   );
   await superuser.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);
   await superuser.query('SELECT erase_versions(erasure_id) FROM erasures');
-  // The worker goes on to log what follows from the erasure.
+  // The worker then logs the entries that follow from the erasure.
   await waitFor(
     async () => {
       await copy.copy();

@@ -6,7 +6,7 @@ const signer = async (name: string, type: Parameters<typeof generateKeys>[1]) =>
 const text = formatCheckpoint({ origin: 'log.example', size: 0, root: emptyRoot(), extensionLines: [] });
 const decoded = (header: string | null) => Buffer.from(header ?? '', 'base64').toString();
 
-it('has the Ed25519 lines, of the log and of witnesses', async () => {
+it('checkpointHeader contains only the Ed25519 signatures of the log and of witnesses', async () => {
   const [log, witness, pq] = await Promise.all([
     signer('log.example', 'ed25519'),
     signer('witness.example', 'ed25519-cosignature'),
@@ -18,14 +18,14 @@ it('has the Ed25519 lines, of the log and of witnesses', async () => {
   expect(checkpointHeader(await signNote({ text }, [pq], 1))).toBeNull();
 });
 
-it('is left out beyond 4 KiB', async () => {
+it('checkpointHeader returns null beyond 4 KiB', async () => {
   const witnesses = (count: number) =>
     Promise.all(Array.from({ length: count }, (_, index) => signer(`w${index}.example`, 'ed25519-cosignature')));
   expect(checkpointHeader(await signNote({ text }, await witnesses(15), 1))?.length).toBeLessThanOrEqual(4096);
   expect(checkpointHeader(await signNote({ text }, await witnesses(40), 1))).toBeNull();
 });
 
-it('is read once for all deliveries of the same time, and missing where it cannot be read', async () => {
+it('NewestCheckpoint reads once for concurrent deliveries, and returns null if the read fails', async () => {
   const note = await signNote({ text }, [await signer('log.example', 'ed25519')], 1);
   let reads = 0;
   const one = new NewestCheckpoint({

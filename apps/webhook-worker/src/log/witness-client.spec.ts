@@ -34,18 +34,18 @@ async function submit(answer: (init: RequestInit) => Response | Promise<Response
 
 it.each([
   ['with another status', () => new Response('2\n', { status: 404 }), 'it answered 404: 2'],
-  ['beyond 128 KiB', () => new Response('x'.repeat(128 * 1024 + 1)), 'it answers more than 131072 bytes'],
-  ['with a size of its own three times', () => new Response('1\n', { status: 409 }), 'at each of 3 attempts'],
+  ['longer than 128 KiB', () => new Response('x'.repeat(128 * 1024 + 1)), 'it answers more than 131072 bytes'],
+  ['with the same wrong size three times', () => new Response('1\n', { status: 409 }), 'at each of 3 attempts'],
 ])('refuses an answer %s', async (_, answer, message) => {
   await expect(submit(answer)).rejects.toThrow(message);
 });
 
-it('follows no redirection', async () => {
+it('follows no redirect', async () => {
   await expect(submit(() => new Response('', { status: 500 }))).rejects.toThrow();
   expect(fetched).toHaveBeenLastCalledWith(expect.anything(), expect.objectContaining({ redirect: 'error' }));
 });
 
-it('takes a cosignature only with its time', async () => {
+it('accepts a cosignature only if it has a time', async () => {
   for (const [time, outcome] of [
     [1, 'cosigned'],
     [0, 'its cosignature has no time'],
@@ -64,7 +64,7 @@ it('takes a cosignature only with its time', async () => {
   }
 });
 
-it('takes the checkpoint of no other log for the newest one', async () => {
+it('refuses a newest checkpoint of another log', async () => {
   const shown = async (origin: string) => {
     const asked = await clientOf(async () => new Response(await asked.noteOf(origin)));
     return asked.client.newest(ORIGIN, [createVerifier(asked.log.key)]);
@@ -73,7 +73,7 @@ it('takes the checkpoint of no other log for the newest one', async () => {
   await expect(shown('log.example/other')).rejects.toThrow('it shows a checkpoint of log.example/other');
 });
 
-it('ends its requests when it is closed', async () => {
+it('aborts its requests when it is closed', async () => {
   const { client } = await clientOf(
     ({ signal }) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted')))),
   );

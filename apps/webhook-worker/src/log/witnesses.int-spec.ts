@@ -153,7 +153,7 @@ const ROLLED_BACK = { status: 'failed', reason: 'rolled_back' };
 const isIn = (service: LogWorker, state: object) =>
   waitFor(() => expect(service.status()).toMatchObject(state) === undefined, { what: JSON.stringify(state) });
 
-it('publishes what the witness cosigned, and while it is away the last one that it did', async () => {
+it('publishes only cosigned checkpoints, and keeps the last one while the witness is down', async () => {
   const [witness] = await startWitnesses(1);
   if (witness === undefined) throw new Error('there is a witness');
   writePolicy(1, [witness]);
@@ -194,7 +194,7 @@ const BAD: Record<string, (request: IncomingMessage, response: ServerResponse, k
   },
   'redirects elsewhere': (_, response) => response.writeHead(307, { location: '/add-checkpoint' }).end(),
   'claims to have seen more': (_, response) => response.writeHead(409).end('9007199254740991\n'),
-  'names another size each time': (_, response) => response.writeHead(409).end('0\n'),
+  'returns another size each time': (_, response) => response.writeHead(409).end('0\n'),
   'refuses the proof': (_, response) => response.writeHead(422).end('no'),
   'signs another checkpoint': async (request, response, key) => {
     const { note } = parseAddCheckpoint(await bodyOf(request));
@@ -209,7 +209,7 @@ const BAD: Record<string, (request: IncomingMessage, response: ServerResponse, k
   },
 };
 
-it('says that it publishes another policy than the one before, and nothing of the first or the same one', async () => {
+it('counts a replaced policy, but not the first one or an unchanged one', async () => {
   const [one, two] = await startWitnesses(2);
   if (one === undefined || two === undefined) throw new Error('no witnesses');
   const replaced = async (lines: readonly Line[], facts: number): Promise<string> => {
@@ -225,7 +225,7 @@ it('says that it publishes another policy than the one before, and nothing of th
   expect(await replaced([one, two], 3)).toMatch(/ 1$/);
 });
 
-it('a bad witness costs the others nothing', async () => {
+it('publishes with the cosignatures of the other witnesses despite a faulty witness', async () => {
   const good = await startWitnesses(2);
   let size = 0;
   for (const [what, misbehave] of Object.entries(BAD)) {
@@ -252,7 +252,7 @@ it('a bad witness costs the others nothing', async () => {
   }
 });
 
-it('adds what a slow witness signs later, and does not wait for it', async () => {
+it('adds the cosignature of a slow witness later without waiting for it', async () => {
   const [one, two] = await startWitnesses(2);
   if (one === undefined || two === undefined) throw new Error('there are two');
   let release = (): void => undefined;
@@ -275,7 +275,7 @@ it('adds what a slow witness signs later, and does not wait for it', async () =>
   await waitFor(async () => (await published(2)).cosignatures.length === 2, { what: 'the late cosignature' });
 });
 
-it('stops without waiting for the answer of a witness', async () => {
+it('stops without waiting for the response of a witness', async () => {
   const unanswered: ServerResponse[] = [];
   const silent = await pretend((request, response) =>
     request.method === 'GET' ? response.writeHead(404).end() : unanswered.push(response),
@@ -296,7 +296,7 @@ it('stops without waiting for the answer of a witness', async () => {
   expect(service.status()).toEqual({ status: 'ok' });
 });
 
-it('one of three is down: it is asked again, and catches up', async () => {
+it('asks a witness again that was down, and adds its cosignature', async () => {
   const three = await startWitnesses(3);
   writePolicy(2, three);
   await three[2]?.kill();
@@ -308,7 +308,7 @@ it('one of three is down: it is asked again, and catches up', async () => {
   await waitFor(async () => (await published(7)).cosignatures.length === 3, { what: 'the third' });
 });
 
-it('a witness that was put back to an older state goes on from there', async () => {
+it('continues with a witness that was restored to an older state', async () => {
   const [witness] = await startWitnesses(1);
   if (witness === undefined) throw new Error('there is a witness');
   writePolicy(1, [witness]);
@@ -328,7 +328,7 @@ it('a witness that was put back to an older state goes on from there', async () 
   await published(9);
 });
 
-it('several workers make one log with one witness', async () => {
+it('builds one log with several workers and one witness', async () => {
   const witness = await startWitnesses(1);
   writePolicy(1, witness);
   const several = await Promise.all([start(), start(), start()]);
@@ -349,7 +349,7 @@ const LOSE_END = `
   UPDATE log_tiles SET hashes = substr(hashes, 1, 64);
   UPDATE log_tree SET size = 2, root = (SELECT sha256('\\x01'::bytea || hashes) FROM log_tiles)`;
 
-it('signs nothing over a database that lost the end that a witness saw, and goes on when it is back', async () => {
+it('signs nothing while the database lacks entries that a witness has seen', async () => {
   const witness = await startWitnesses(1);
   writePolicy(1, witness);
   const before = await start();
@@ -377,7 +377,7 @@ it('signs nothing over a database that lost the end that a witness saw, and goes
   expect(restored.status()).toEqual({ status: 'ok' });
 });
 
-it('learns of the lost end also from a witness that comes back later', async () => {
+it('detects lost entries from a witness that returns later', async () => {
   const three = await startWitnesses(3);
   writePolicy(2, three);
   const before = await start();
@@ -398,7 +398,7 @@ it('learns of the lost end also from a witness that comes back later', async () 
   expect(after.status()).toMatchObject(ROLLED_BACK);
 });
 
-it('where there is no quorum without the witness that says so, its bare word suffices', async () => {
+it('stops at the unproven claim of a witness without which there is no quorum', async () => {
   let answer = { status: 409, body: '1000\n' };
   const { signingKey, verifierKey } = await generateKeys('witness.example/liar', 'ed25519-cosignature');
   const liar = await pretend(async (request, response) => {
@@ -419,14 +419,14 @@ it('where there is no quorum without the witness that says so, its bare word suf
   await isIn(service, { status: 'ok' });
 });
 
-it('signs with ML-DSA-44 too', async () => {
+it('signs with ML-DSA-44 in addition to Ed25519', async () => {
   const pq = await generateKeys(ORIGIN, 'ml-dsa-44-cosignature');
   writeFileSync(policyFile, `log ${vkey}\nlog ${pq.verifierKey}\nquorum none\n`);
   await start({ pqSigningKey: pq.signingKey });
   expect((await published(0)).logSignatures.map(({ key }) => key.type)).toEqual(['ed25519', 'ml-dsa-44-cosignature']);
 });
 
-describe('at boot', () => {
+describe('openLogIdentity', () => {
   const fault = async (change: Partial<LogSettings>): Promise<string> => {
     try {
       await openLogIdentity({ ...settings, ...change });
@@ -437,7 +437,7 @@ describe('at boot', () => {
     }
   };
 
-  it('says which key or which line of the policy cannot be', async () => {
+  it('names the invalid key or the invalid line of the policy', async () => {
     const witness = (await generateKeys('witness.example/w', 'ed25519-cosignature')).verifierKey;
     const policyOf = (text: string) => {
       writeFileSync(policyFile, text);

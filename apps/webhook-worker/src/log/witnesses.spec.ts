@@ -11,7 +11,7 @@ import { Witnesses } from './witnesses';
 
 const ORIGIN = 'log.example/test';
 
-it('asks a witness that fails again after pauses that double, up to five seconds, and are short after an answer', async () => {
+it('doubles the pause after each failure of a witness up to five seconds, and resets it after a success', async () => {
   const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
   const cosigner = await generateKeys('witness.example', 'ed25519-cosignature');
   // Nobody listens on this port.
@@ -47,7 +47,7 @@ it('asks a witness that fails again after pauses that double, up to five seconds
   clock.mockRestore();
 });
 
-it('asks a witness that has not answered yet nothing more', async () => {
+it('sends no second request to a witness that has not answered yet', async () => {
   const { signingKey, verifierKey } = await generateKeys(ORIGIN, 'ed25519');
   const cosigner = await generateKeys('witness.example', 'ed25519-cosignature');
   const policy = parsePolicy(

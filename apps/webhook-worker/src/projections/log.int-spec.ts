@@ -105,7 +105,7 @@ const readTiles = (size: number) =>
     (await new LogTileStore(database.sql).read(tiles)).map((hashes) => new TileHashes(hashes)),
   );
 
-it('publishes a tree in which each entry is proved, consistent with each that it published before', async () => {
+it('publishes trees that prove each entry and are consistent with previous ones', async () => {
   await start();
   const empty = await published(0);
   await addFacts(700);
@@ -127,7 +127,7 @@ it('publishes a tree in which each entry is proved, consistent with each that it
   verifyConsistency(empty, second, []);
 });
 
-it('signs the same tree again when its checkpoint is old, and keeps one checkpoint of each hour', async () => {
+it('signs an unchanged tree again when its checkpoint is old, and keeps one per hour', async () => {
   await start({ checkpointMaxAgeMs: 0 });
   await addFacts(3);
   await published(3);
@@ -151,7 +151,7 @@ const NO_ROOM = `
   CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$;
   CREATE TRIGGER a_no_room BEFORE INSERT ON log_tiles FOR EACH STATEMENT EXECUTE FUNCTION no_room()`;
 
-it('stays behind after a failure while another process integrates', async () => {
+it('stays in the state behind after a failure while another process integrates', async () => {
   const worker = await start();
   await published(0);
   await superuser.query(NO_ROOM);
@@ -168,7 +168,7 @@ it('stays behind after a failure while another process integrates', async () => 
   await waitFor(() => worker.status().status === 'ok');
 });
 
-it('several workers make one log', async () => {
+it('builds one log with several workers', async () => {
   await start({ checkpointFile: undefined });
   await start({ checkpointFile: undefined });
   await start({ checkpointFile: undefined });
@@ -188,7 +188,7 @@ const ROLLED_BACK = { status: 'failed', reason: 'rolled_back' };
 const asSuperuser = (text: string) =>
   superuser.query(`SET session_replication_role = replica; ${text}; RESET session_replication_role`);
 
-it('signs nothing over a database that lost the end of the log', async () => {
+it('signs nothing if the database lost the newest entries', async () => {
   const before = await start();
   await addFacts(3);
   await published(3);
@@ -206,7 +206,7 @@ it('signs nothing over a database that lost the end of the log', async () => {
   expect((await new LogCheckpointStore(database.sql).newest())?.size ?? 0).toBe(0);
 });
 
-it('signs nothing over another history, also where it is longer', async () => {
+it('signs nothing if the history was rewritten, even if it is longer', async () => {
   const lines: string[] = [];
   const service = await start({}, lines);
   await addFacts(300);
@@ -227,7 +227,7 @@ it('signs nothing over another history, also where it is longer', async () => {
   expect(service.status()).toMatchObject(ROLLED_BACK);
 });
 
-it('does not go on from tiles that do not lead to the root', async () => {
+it('adds no entry if the stored tiles do not match the root', async () => {
   const service = await start();
   await addFacts(3);
   await published(3);
@@ -247,7 +247,7 @@ const keys = async () =>
   }));
 const figure = async () => (await metrics.getSingleMetric('log_key_unknown')?.get())?.values.map(({ value }) => value);
 
-it('goes on with an announced key, and knows what the one before signed', async () => {
+it('continues with an announced key after one signed by the previous key', async () => {
   const before = await start();
   await addFacts(3);
   await published(3);
@@ -282,7 +282,7 @@ it('goes on with an announced key, and knows what the one before signed', async 
   }
 });
 
-it('signs nothing with a key that was not announced, ends no other key, and goes on once it is', async () => {
+it('signs nothing with a key until it is announced, and ends no other key', async () => {
   const known = await start();
   await addFacts(3);
   await published(3);
@@ -316,7 +316,7 @@ it('signs nothing with a key that was not announced, ends no other key, and goes
   expect(await announce(verifierKey)).toBe(true);
 });
 
-it('continues from no checkpoint that is marked, in the file or in the database', async () => {
+it('ignores marked checkpoints in the file and the database', async () => {
   const before = await start();
   await addFacts(2);
   await published(2);
@@ -345,7 +345,7 @@ it('continues from no checkpoint that is marked, in the file or in the database'
   expect(after.status()).toEqual({ status: 'ok' });
 });
 
-it('says that it signs nothing where it has no key, and integrates all the same', async () => {
+it('integrates without a key, but reports that it signs nothing', async () => {
   const service = await start({ signingKeys: [], origin: '' });
   await addFacts(2);
   await waitFor(async () => (await new LogIntegrationStore(database.sql).tree()).size === 2);

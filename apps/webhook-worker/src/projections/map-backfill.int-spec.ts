@@ -152,7 +152,7 @@ async function expectSound(oldSize: number): Promise<void> {
   for (const { note } of checkpoints.rows) expect(roots).toContain(parseCheckpoint(parseNote(note).text).size - 1);
 }
 
-it('gives keys to a log that has entries, and ends published trees with a root from then on', async () => {
+it('adds keys to an existing log and then ends each published tree with a map root', async () => {
   const size = await writeOldLog();
   await start();
   await waitFor(isDone, { what: 'the keys of all entries' });
@@ -171,7 +171,7 @@ const breakOff = async (): Promise<boolean> => {
   return rows.length > 0;
 };
 
-it('continues beside writers, with several workers, whose steps break off', async () => {
+it('completes with concurrent writers and several workers whose steps are interrupted', async () => {
   await addOwners(1_500, 'old');
   await writeOldLog();
   let isOver = false;
@@ -196,7 +196,7 @@ it('continues beside writers, with several workers, whose steps break off', asyn
   await expectSound((await new MapReadStore(database.sql).state())?.startsAt ?? 0);
 });
 
-it('sees a map that is switched on while a round takes the tree', async () => {
+it('integration detects a map that is enabled while it waits for the tree', async () => {
   await writeOldLog();
   await addOwners(1);
   await superuser.query(
@@ -215,7 +215,7 @@ it('sees a map that is switched on while a round takes the tree', async () => {
   expect(await round).toMatchObject({ integrated: 0, refusal: 'no_vrf_key' });
 });
 
-it('does nothing after a step that was broken off, and says which fact is missing', async () => {
+it('changes nothing in a failed step, and names a missing fact', async () => {
   const size = await writeOldLog();
   const store = new MapBackfillStore(database.sql);
   const backfill = new MapBackfill(store, keys);

@@ -90,7 +90,7 @@ SELECT e.entry_type AS type, e.key_prefixes AS prefixes, e.snapshot_version AS v
  WHERE e.entry_type <> 9
  ORDER BY e.log_index`;
 
-it('gives the entries of all streams their keys, with three workers and after a crash', async () => {
+it('assigns keys to entries of all streams with three workers and after a crash', async () => {
   const keys = await openMapKeys(ORIGIN, TEST_VRF_SECRET);
   if (keys === null) throw new Error('there is a key');
   await addFacts();

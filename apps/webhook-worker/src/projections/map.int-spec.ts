@@ -134,7 +134,7 @@ async function expectSound(): Promise<void> {
   }
 }
 
-it('gives each entry its keys, and ends each published tree with the root of the map', async () => {
+it('assigns keys to each entry and ends each published tree with the root of the map', async () => {
   await start();
   await addFacts(3);
   await settled(3);
@@ -147,7 +147,7 @@ it('gives each entry its keys, and ends each published tree with the root of the
   expect(again).toMatchObject({ integrated: 0, isWhole: true, tree: { size } });
 });
 
-it('several workers make one map', async () => {
+it('builds one map with several workers', async () => {
   await Promise.all([start(), start(), start()]);
   let facts = 0;
   for (const count of [1, 120, 5, 200]) {
@@ -158,7 +158,7 @@ it('several workers make one map', async () => {
   await expectSound();
 });
 
-it('publishes no tree that ends within a round, and completes it after a crash', async () => {
+it('publishes no tree that ends within a round, and completes the round after a crash', async () => {
   await addFacts(5);
   const store = new LogIntegrationStore(database.sql);
   const round = await store.integrate(3, growTreeAndMap(keys), keys);
@@ -169,7 +169,7 @@ it('publishes no tree that ends within a round, and completes it after a crash',
   await expectSound();
 });
 
-it('is continued by no worker without the key, and by none with another one', async () => {
+it('is not extended by a worker without the key or with another key', async () => {
   const first = await start();
   await addFacts(2);
   await settled(2);

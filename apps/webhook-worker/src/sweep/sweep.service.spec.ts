@@ -25,7 +25,7 @@ const deliveries = (count: number): OverdueDelivery[] =>
   }));
 const events = (count: number): string[] => Array.from({ length: count }, (_, index) => `e${index}`);
 
-it('looks at all that is left behind, though none of what is before it is taken, and begins again', async () => {
+it('offers all overdue work page by page, even if none is claimed, and then starts again', async () => {
   const [offered, stepped]: [string[], string[]] = [[], []];
   const sweep = new SweepService(
     { waiting: left(events(12_000)) },
@@ -49,7 +49,7 @@ it('looks at all that is left behind, though none of what is before it is taken,
   expect(starts.map((_, round) => stepped[round * 200])).toEqual(starts.map((start) => `e${start}`));
 });
 
-it('goes on after a failure', async () => {
+it('continues after a failure', async () => {
   let calls = 0;
   const sweep = new SweepService(
     {

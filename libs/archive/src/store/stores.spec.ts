@@ -56,7 +56,7 @@ it('syncs a file and its folder, so that a power failure loses no pack', async (
   await handle.close();
 });
 
-it('leaves no part of a file that could not be written', async () => {
+it('leaves no partial file if a write fails', async () => {
   const put = stores.file.put('unfinished/one', Buffer.from('5'), AbortSignal.abort());
   await expect(put).rejects.toThrow();
   expect(await readdir(join(folder, 'unfinished'))).toEqual([]);
@@ -72,12 +72,12 @@ it.each(['failing', 'hung', 'full'] as const)('rejects if S3 is %s', async (beha
   }
 });
 
-it('rejects if the folder is not there, which says nothing about an object', async () => {
+it('does not report an object as missing if the folder is missing', async () => {
   const away = await openStore(String(pathToFileURL(join(folder, 'away'))));
   await expect(away.read('packs/one', 0, 1, signal)).rejects.not.toBeInstanceOf(ObjectMissing);
 });
 
-it('refuses URLs of other kinds, and with credentials', () => {
+it('refuses URLs of other kinds or with credentials', () => {
   const urls = [
     'file:///folder',
     's3://bucket',

@@ -39,7 +39,7 @@ it.each<[ElementType, unknown[]]>([
   ['text', ['', 'a', 'NULL', '"\\{},', 'Zürich', '日本', '😀', null, '\n']],
   ['uuid', [randomUUID(), null, '00000000-0000-0000-0000-000000000000']],
   ['text', []],
-])('reaches PostgreSQL unchanged: %s %j', async (type, values) => {
+])('sends values of type %s unchanged: %j', async (type, values) => {
   expect(await echo(type, values)).toEqual(values);
 });
 
@@ -75,6 +75,6 @@ it.each<[ElementType, unknown]>([
   ['uuid', '0'.repeat(33)],
   ['uuid', `${'0'.repeat(31)}g`],
   ['uuid', `${'0'.repeat(31)}é`],
-])('refuses a value that is no %s: %j', (type, value) => {
+])('refuses a value that is not a %s: %j', (type, value) => {
   expect(() => arrayParameter(type, [value])).toThrow();
 });

@@ -55,7 +55,7 @@ const whoseOf = (input: string): string => input.charAt(0);
 
 afterEach(() => jest.useRealTimers());
 
-it('sends the rows of one turn together, and later ones in the next statement', async () => {
+it('sends the rows of one turn together and later rows in the next statement', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand();
   const results = ['a', 'b'].map((input) => coalescer.submit(input));
   await nextTurn();
@@ -73,7 +73,7 @@ it('sends the rows of one turn together, and later ones in the next statement', 
   await expect(Promise.all(results)).resolves.toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
 });
 
-it('accepts a row that has one key twice', async () => {
+it('accepts a row that has the same key twice', async () => {
   const { coalescer, batches, answer, nextTurn } = byHand({ keysOf: (input) => [input, input] });
   const result = coalescer.submit('a');
   await nextTurn();
@@ -96,7 +96,7 @@ it('sends rows with a common key in separate statements', async () => {
   await expect(Promise.all(results)).resolves.toEqual(['a1', 'a2', 'b1']);
 });
 
-it('gives each row its own outcome', async () => {
+it('returns a separate outcome for each row', async () => {
   const { coalescer, answer, nextTurn } = byHand();
   const results = Promise.allSettled(['a', 'b'].map((input) => coalescer.submit(input)));
   await nextTurn();
@@ -129,7 +129,7 @@ it('does not retry a row that failed alone', async () => {
   await expect(results).resolves.toMatchObject([{ reason: { message: 'refused' } }]);
 });
 
-it('tries each row of a timed-out statement alone, so that no row waits for a slow one', async () => {
+it('retries each row of a timed-out statement alone, so that no row waits for a slow one', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf, maxRows: 4 }, 3);
   const [slow1, slow2, ...quick] = submit('s1', 's2', 'b1', 'c1');
   const failed = expect(slow1).rejects.toMatchObject({ code: 'unavailable' });
@@ -150,7 +150,7 @@ it('tries each row of a timed-out statement alone, so that no row waits for a sl
   await expect(slow2).resolves.toBe('s2');
 });
 
-it('retries a single row that timed out once, with the longer timeout', async () => {
+it('retries a single timed-out row once with the longer timeout', async () => {
   const { submit, batches, answer, nextTurn } = byHand();
   const [result] = submit('slow');
   await nextTurn();
@@ -160,7 +160,7 @@ it('retries a single row that timed out once, with the longer timeout', async ()
   await expect(result).resolves.toBe('slow');
 });
 
-it('an owner that made others run alone then runs alone, for as many rows', async () => {
+it('runs an owner alone for as many rows as it made run alone for others', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf });
   const results = Promise.allSettled(submit('x1', 'b1', 'c1'));
   await nextTurn();
@@ -182,7 +182,7 @@ it('an owner that made others run alone then runs alone, for as many rows', asyn
   await expect(Promise.all(later)).resolves.toEqual(['x2', 'b2', 'x3', 'x4']);
 });
 
-it('an owner that repeats this owes twice as much', async () => {
+it('LoneStatements doubles the penalty of an owner that repeats this', async () => {
   const { lone } = byHand();
   const paid = (): number => {
     let rows = 0;
@@ -196,7 +196,7 @@ it('an owner that repeats this owes twice as much', async () => {
   expect(debts).toEqual([3, 6, 12, 0]);
 });
 
-it('a failed statement with one owner has no such effect', async () => {
+it('does not penalize an owner whose failed statement affected no other owner', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf });
   const results = Promise.allSettled(submit('x1', 'x2'));
   await nextTurn();
@@ -211,7 +211,7 @@ it('a failed statement with one owner has no such effect', async () => {
   await expect(last).resolves.toBe('x3');
 });
 
-it('gives one owner at most half of a statement while others wait, and each owner its turn', async () => {
+it('gives one owner at most half of a statement while others wait', async () => {
   const { submit, batches, answer, nextTurn } = byHand({ whoseOf, maxRows: 4 });
   const results = submit('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'c1');
   await nextTurn();
@@ -224,7 +224,7 @@ it('gives one owner at most half of a statement while others wait, and each owne
   await expect(Promise.all(results)).resolves.toHaveLength(8);
 });
 
-it('a large input runs alone, and few of them at once', async () => {
+it('runs each large input alone, and limits how many run concurrently', async () => {
   const { submit, batches, answer, nextTurn } = byHand({
     whoseOf,
     sizeOf: (input) => (input.startsWith('L') ? LARGE_INPUT + 1 : 1),
@@ -249,7 +249,7 @@ it("limits the total size of a statement's inputs", async () => {
   await expect(Promise.all(results)).resolves.toEqual(inputs);
 });
 
-it('runs a row alone if its answer is too large', async () => {
+it('runs a row alone if its result is too large', async () => {
   const { submit, batches, answer, nextTurn } = byHand();
   const results = submit('large', 'small');
   await nextTurn();
@@ -289,7 +289,7 @@ it('starts another statement for rows that wait too long, up to the maximum', as
   await expect(Promise.all(results)).resolves.toEqual(['slow', 'a', 'b']);
 });
 
-it('starts another statement when half of its maximum waits, up to the maximum number', async () => {
+it('starts another statement when half of its maximum rows wait, up to the maximum number', async () => {
   // Fake timers, so that no patience ends meanwhile on a slow machine.
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const { coalescer, batches, answer, nextTurn } = byHand({ maxRows: 4, maxRunning: 2 });
@@ -307,7 +307,7 @@ it('starts another statement when half of its maximum waits, up to the maximum n
   await expect(Promise.all(results)).resolves.toEqual(['first', 'a', 'b', 'c', 'd']);
 });
 
-it('the threshold for another statement follows from recent statements', async () => {
+it('derives the threshold for another statement from recent statements', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
   const { submit, batches, answer, nextTurn } = byHand({ maxRows: 64, maxRunning: 2 });
   const rows = (count: number): string[] => Array.from({ length: count }, (_, index) => `row ${index}`);

@@ -25,13 +25,13 @@ it.each([
   [new Error('Connection terminated unexpectedly'), 'unavailable'],
   [new Error('timeout exceeded when trying to connect'), 'unavailable'],
   [new Error('Query read timeout'), 'unavailable'],
-])('explains %o as %s, without the driver’s words', (error, code) => {
+])('maps %o to %s without the driver’s message', (error, code) => {
   const explained = toDomainError(error);
   expect(explained).toBeInstanceOf(DomainError);
   expect(explained).toMatchObject({ code, message: expect.not.stringContaining('driver') });
 });
 
-it('reports only for a statement timeout that nothing was stored', () => {
+it('maps only a statement timeout to StatementGivenUp', () => {
   const errors = ['57014', '57P01', '08006', 'ECONNRESET'].map((code) => toDomainError(failure(code)));
   expect(errors.map((error) => error instanceof StatementGivenUp)).toEqual([true, false, false, false]);
 });
@@ -42,7 +42,7 @@ it('returns an unknown error unchanged', () => {
   }
 });
 
-it('retries serialization failures and deadlocks only', () => {
+it('isRetryable accepts only serialization failures and deadlocks', () => {
   expect(['40001', '40P01', '23505', '57014'].map((code) => isRetryable(failure(code)))).toEqual([
     true,
     true,

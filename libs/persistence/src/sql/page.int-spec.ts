@@ -73,7 +73,7 @@ const lists: readonly (readonly [string, () => List])[] = [
   ],
 ];
 
-it.each(lists)('a page of %s ends by bytes, and the pages have every item once', async (_what, listOf) => {
+it.each(lists)('limits a page of %s by bytes and returns every item', async (_what, listOf) => {
   const list = listOf();
   const sizes: number[] = [];
   const seen = new Set<string>();

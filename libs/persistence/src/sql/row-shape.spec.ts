@@ -10,7 +10,7 @@ const NAMES = [
   'position',
 ];
 
-it('builds nested members, and null for missing ones', () => {
+it('builds nested members, and null for missing members', () => {
   const shape = rowShape(NAMES);
   expect(rowOf(shape, ['tenant_reader', 'active', true, 'g-1', null, '1'])).toEqual({
     facts: { membership: { role: 'tenant_reader', status: 'active' }, ownsSubject: true },
@@ -24,7 +24,7 @@ it('builds nested members, and null for missing ones', () => {
   });
 });
 
-it('decides by its own first column whether a nested member is null', () => {
+it('sets a nested member to null if its own first column is null', () => {
   const shape = rowShape(['item?.grant.grantId', 'item?.latest?.snapshotId']);
   expect(rowOf(shape, ['g-1', null])).toEqual({ item: { grant: { grantId: 'g-1' }, latest: null } });
   expect(rowOf(shape, [null, null])).toEqual({ item: null });

@@ -21,7 +21,7 @@ SELECT x <@ y, a @> b, @facts FROM g WHERE @live(least('a,b)', i.x), {i.k, @fact
   );
 });
 
-it('an argument never names a parameter of the fragment', () => {
+it('does not treat an argument as a parameter of the called fragment', () => {
   const text = `-- fragment: x\nouter
 -- fragment: one(x)\n[@x]
 -- fragment: two(x)\n@one(@x @x)
@@ -29,7 +29,7 @@ it('an argument never names a parameter of the fragment', () => {
   expect(files(text).statement('s')).toBe('[outer outer]');
 });
 
-it('an empty group has no dot', () => {
+it('omits the dot after an empty group', () => {
   const text = `-- fragment: columns(group)\nid AS "@group.id"\n-- statement: s\n@columns(item?), @columns()`;
   expect(files(text).statement('s')).toBe('id AS "item?.id", id AS "id"');
 });
@@ -40,7 +40,7 @@ it('prefers a fragment of the same file', () => {
   expect(files(text, { 'b.sql': other }).statement('s')).toBe('own shared other');
 });
 
-it('lists roles and scopes of a rule', () => {
+it('inserts the roles and scopes of a rule', () => {
   const text = '-- statement: s\nrole IN (@roles(manageGrants)) AND scopes && ARRAY[@scopes(readLatest)]';
   const roles = rolesFrom(RULES.manageGrants.role).map((role) => `'${role}'`);
   expect(files(text).statement('s')).toBe(`role IN (${roles.join(', ')}) AND scopes && ARRAY['read_latest']`);
@@ -59,7 +59,7 @@ it.each([
   expect(() => all.statement('s')).toThrow(message);
 });
 
-it('refuses an unknown statement, and two of one name', () => {
+it('refuses an unknown statement and a duplicate name', () => {
   expect(() => files('').statement('s')).toThrow('No file has the statement s');
   expect(() => files('-- statement: s\n1\n-- statement: s\n2')).toThrow('Two statements are named s');
 });

@@ -1,7 +1,7 @@
 import { arrayParameter } from './array-parameter';
 import { declaredStatements, statement, valuesOf } from './statement';
 
-it('numbers each name once, and leaves casts, literals, quoted names and slices unchanged', () => {
+it('numbers each name once without changing casts, literals, quoted names or slices', () => {
   const query = statement<{ tenantId: string; from: Date | null }, { 'a:b': string }>(
     'spec_names',
     `SELECT x::text AS "a:b", 'at :tenantId ''n'' HH24:MI', list[1:2], list[lo:hi] FROM t
@@ -16,7 +16,7 @@ it('numbers each name once, and leaves casts, literals, quoted names and slices 
   expect(valuesOf(query, { from: null, tenantId: 'acme' })).toEqual(['acme', null]);
 });
 
-it('sends lists in binary, of values and of members', () => {
+it('sends lists of values and of members in binary', () => {
   const query = statement<{
     inputs: readonly { id: string; size: number | undefined }[];
     roles: readonly string[] | null;
@@ -39,7 +39,7 @@ it('sends lists in binary, of values and of members', () => {
   ]);
 });
 
-it('refuses a missing argument, in TypeScript and at run time', () => {
+it('refuses a missing argument in TypeScript and at run time', () => {
   const query = statement<{ tenantId: string; name: string | undefined }>('spec_given', 'SELECT :tenantId, :name');
   expect(valuesOf(query, { tenantId: 'acme', name: undefined })).toEqual(['acme', undefined]);
   // @ts-expect-error name is missing
@@ -50,7 +50,7 @@ it('refuses a missing argument, in TypeScript and at run time', () => {
   expect(() => valuesOf(list, { inputs: [{}] })).toThrow('spec_list is not given :id');
 });
 
-it('refuses numbered parameters, arrays of unknown types, and two statements with one name', () => {
+it('refuses numbered parameters, arrays of unknown types, and different statements with one name', () => {
   expect(() => statement('spec_number', 'SELECT $1')).toThrow(/Give it a name/);
   expect(() => statement('spec_untyped', 'SELECT unnest(:inputs.id)')).toThrow(/what array :inputs.id is/);
   statement('spec_twice', 'SELECT 1');

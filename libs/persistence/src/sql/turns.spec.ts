@@ -20,17 +20,17 @@ it('keeps the order of one owner', () => {
   expect([take(turns, 2), turns.size, take(turns, 2), turns.size, take(turns, 2)]).toEqual(['a1 a2', 1, 'a3', 0, '']);
 });
 
-it('takes from one owner after the other, and continues there', () => {
+it('alternates between owners, and continues with the next owner', () => {
   const turns = waiting('a1', 'a2', 'a3', 'b1', 'b2', 'c1');
   expect([take(turns, 4), take(turns, 4)]).toEqual(['a1 b1 c1 a2', 'b2 a3']);
 });
 
-it('leaves half to others while they wait', () => {
+it('gives one owner at most half while others wait', () => {
   const turns = waiting('a1', 'a2', 'a3', 'a4', 'a5', 'b1');
   expect([take(turns, 4), take(turns, 4)]).toEqual(['a1 b1 a2', 'a3 a4 a5']);
 });
 
-it('an owner that was not admitted is first in the next call, however often another one pushes', () => {
+it('starts the next call with an owner that was not admitted', () => {
   const turns = waiting('a1', 'b1', 'c1', 'a2', 'b2');
   expect(take(turns, 3, (name) => name !== 'b1')).toBe('a1 c1 a2');
   turns.push({ name: 'c2', whose: 'c', next: null });
@@ -43,7 +43,7 @@ it('unlinks a row when it is taken', () => {
   expect(turns.take(2, () => true).map(({ next }) => next)).toEqual([null, null]);
 });
 
-it('finds the next owner as quickly among many as among few', () => {
+it('finds the next owner in constant time', () => {
   const owners = 20_000;
   const cpuMs = (count: number): number => {
     const turns = new Turns<Row>();

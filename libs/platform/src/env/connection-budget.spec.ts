@@ -1,6 +1,6 @@
 import { connectionsOf } from './connection-budget';
 
-it('counts everything twice while it rolls, with the queue and the look at several hosts', () => {
+it('connectionsOf counts each process twice, and adds connections for several hosts and the queue', () => {
   const deployment = { gateways: 3, workers: 2, poolSize: 10, hosts: 1, isQueueOnPostgres: false };
   expect(connectionsOf(deployment)).toBe(2 * 5 * 10 + 10);
   expect(connectionsOf({ ...deployment, hosts: 2 })).toBe(2 * 5 * 11 + 10);

@@ -18,6 +18,6 @@ it.each([
   ['postgres://u@a:x,b/iss', []],
   ['mysql://a/iss', []],
   ['a,b', []],
-])('of %s the servers are %j', (text, expected) => {
+])('serverUrls(%j) returns %j', (text, expected) => {
   expect(serverUrls(text)).toEqual(expected);
 });

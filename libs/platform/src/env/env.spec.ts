@@ -61,7 +61,7 @@ describe('gatewayEnv', () => {
     [{ ...production, MEMBERSHIP_CONSENT: 'trusted' }, 'trusted'],
     [{ ...local, APP_ENV: 'development' }, 'trusted'],
     [{ ...local, MEMBERSHIP_CONSENT: 'required' }, 'required'],
-  ])('takes the consent of members as %#', (source, consent) => {
+  ])('derives membershipConsent from the environment (%#)', (source, consent) => {
     expect(gatewayEnv(source).membershipConsent).toBe(consent);
   });
 
@@ -72,16 +72,16 @@ describe('gatewayEnv', () => {
     [production, 600, 60],
     [{ ...production, RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PER_MINUTE_ANONYMOUS: '0' }, 0, 0],
     [{ ...local, RATE_LIMIT_PER_MINUTE: '5', RATE_LIMIT_PER_MINUTE_ANONYMOUS: '7' }, 5, 7],
-  ])('bounds how fast callers may ask where others depend on it (%#)', (source, rateLimitPerMinute, anonymous) => {
+  ])('limits the request rate in staging and production by default (%#)', (source, rateLimitPerMinute, anonymous) => {
     expect(gatewayEnv(source)).toMatchObject({ rateLimitPerMinute, anonymousRateLimitPerMinute: anonymous });
   });
 
-  it('serves on after it was told to stop where load balancers have to notice', () => {
+  it('defaults drainDelayMs to five seconds in production and to zero locally', () => {
     expect([local, production].map((source) => gatewayEnv(source).drainDelayMs)).toEqual([0, 5_000]);
     expect(gatewayEnv({ ...production, DRAIN_DELAY_MS: '0' }).drainDelayMs).toBe(0);
   });
 
-  it('sends telemetry where an endpoint is named, and nowhere else', () => {
+  it('enables telemetry only if an endpoint is set', () => {
     const on = { ...local, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
     expect(gatewayEnv({ ...local, OTEL_TRACES_SAMPLER: 'always_on' }).telemetry).toBeNull();
     expect(gatewayEnv({ ...on, OTEL_SDK_DISABLED: 'true' }).telemetry).toBeNull();
@@ -100,20 +100,20 @@ describe('gatewayEnv', () => {
     }
   });
 
-  it('trusts the proxies that are named, and none unless they are', () => {
+  it('trusts only the proxies in TRUSTED_PROXIES', () => {
     expect(gatewayEnv(production).trustedProxies).toEqual([]);
     const trusting = gatewayEnv({ ...production, TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1' });
     expect(trusting.trustedProxies).toEqual(['10.0.0.0/8', '2001:db8::1']);
     expect(faultyVariables({ ...production, TRUSTED_PROXIES: 'proxy.example.com' })).toEqual(['TRUSTED_PROXIES']);
   });
 
-  it('has the caps of the contract', () => {
+  it('defaults to the documented caps and accepts an override', () => {
     expect(gatewayEnv(local).caps).toEqual(DEFAULT_CAPS);
     expect(gatewayEnv({ ...local, MAX_MEMBERS_PER_TENANT: '0' }).caps.members_per_tenant).toBe(0);
     expect(faultyVariables({ ...local, MAX_MEMBERS_PER_TENANT: 'many' })).toEqual(['MAX_MEMBERS_PER_TENANT']);
   });
 
-  it('has the limits of the contract', () => {
+  it('defaults to the documented limits', () => {
     expect(DEFAULT_LIMITS).toEqual({
       bodyBytes: 1_048_576,
       jsonDepth: 64,
@@ -134,7 +134,7 @@ describe('gatewayEnv', () => {
     });
   });
 
-  it('takes what is set', () => {
+  it('uses the variables that are set', () => {
     const env = gatewayEnv({
       ...production,
       OIDC_AUDIENCE: 'api',
@@ -157,7 +157,7 @@ describe('gatewayEnv', () => {
     expect(env.secretBox.currentKeyId).toBe('k1');
   });
 
-  it('names every fault at once, rules between variables included, one line each', () => {
+  it('reports every fault in one line each, including rules between variables', () => {
     expect(
       faultyVariables({
         APP_ENV: 'staging',
@@ -172,7 +172,7 @@ describe('gatewayEnv', () => {
     ]);
   });
 
-  it('takes an empty variable as unset', () => {
+  it('treats an empty variable as unset', () => {
     expect(faults(gatewayEnv, { ...local, DATABASE_URL: '', PORT: '' })).toEqual([
       'DATABASE_URL is not set: it must be a URL starting with postgres:// or postgresql://',
     ]);
@@ -232,15 +232,13 @@ describe('gatewayEnv', () => {
     ['JSON_MAX_DEPTH', { ...local, JSON_MAX_DEPTH: '64.5' }],
     ['BUILD_AT', { ...local, BUILD_AT: 'today' }],
     ['PORT', { ...local, PORT: '65536' }],
-  ])('refuses a wrong %s and nothing else: %#', (variable, source) =>
-    expect(faultyVariables(source)).toEqual([variable]),
-  );
+  ])('refuses only the wrong %s (%#)', (variable, source) => expect(faultyVariables(source)).toEqual([variable]));
 
-  it('needs no issuer without authentication', () => {
+  it('requires no issuer if authentication is disabled', () => {
     expect(gatewayEnv({ ...shared, AUTH_MODE: 'disabled' }).auth.mode).toBe('disabled');
   });
 
-  it('shows no value in its lines', () => {
+  it('reports faults without the values of variables', () => {
     const lines = faults(gatewayEnv, {
       ...production,
       SECRETS_KEYS: 'k1:hunter2',
@@ -252,15 +250,15 @@ describe('gatewayEnv', () => {
   });
 });
 
-describe('PostgreSQL in staging and production', () => {
+describe('DATABASE_URL in staging and production', () => {
   it.each([
     'postgres://iss@db/iss?sslmode=verify-full',
     'postgres://iss@one,two/iss?sslmode=require&target_session_attrs=read-write',
     'postgres:///iss?host=/var/run/postgresql',
     'postgres://iss@[::1]:5432/iss',
-  ])('may be at %s', (url) => expect(faultyVariables({ ...production, DATABASE_URL: url })).toEqual([]));
+  ])('accepts %s', (url) => expect(faultyVariables({ ...production, DATABASE_URL: url })).toEqual([]));
 
-  it('may do without TLS where that is said, and in development', () => {
+  it('can be used without TLS if DATABASE_TLS is off, and locally', () => {
     const url = { DATABASE_URL: 'postgres://iss@db/iss' };
     expect(faultyVariables({ ...production, ...url, DATABASE_TLS: 'off' })).toEqual([]);
     expect(faultyVariables({ ...local, ...url })).toEqual([]);
@@ -271,7 +269,7 @@ describe('the log of a worker in staging and production', () => {
   const worker = { ...production, OIDC_ISSUER: undefined };
   const key = { LOG_ORIGIN: 'log.example', LOG_SIGNING_KEY: 'PRIVATE+KEY+log.example+00000000+AA==' };
 
-  it('is signed, unless it is off on purpose', () => {
+  it('requires a signing key unless LOG is off', () => {
     expect(faults(workerEnv, worker)).toEqual([expect.stringMatching(/^LOG_SIGNING_KEY is not set: .*LOG=off/)]);
     for (const source of [{ ...worker, LOG: 'off' }, { ...worker, ...key }, shared])
       expect(faults(workerEnv, source)).toEqual([]);
@@ -287,7 +285,7 @@ describe('the log of a worker in staging and production', () => {
       { ...worker, ...key, LOG_SIGNING_KEY: `${key.LOG_SIGNING_KEY}, PRIVATE+KEY+other.example+00000000+AA==` },
     ],
     ['LOG_SIGNING_KEY', { ...shared, LOG_POLICY_FILE: '/policy' }],
-  ])('has settings that fit each other: %s', (variable, source) => {
+  ])('refuses an inconsistent %s', (variable, source) => {
     expect(faults(workerEnv, source).map((line) => line.split(' ')[0])).toEqual([variable]);
   });
 });
@@ -300,29 +298,29 @@ describe('the queue in staging and production', () => {
     [{ QUEUE_URL: 'redis://127.0.0.1:6379' }, 'redis://127.0.0.1:6379'],
     [{ QUEUE_URL: 'rediss+cluster://one,two' }, 'rediss+cluster://one,two'],
     [{ QUEUE_URL: '', QUEUE_BACKEND: 'postgresql' }, undefined],
-  ])('is where %j says', (change, queueUrl) => {
+  ])('is read from %j', (change, queueUrl) => {
     expect(gatewayEnv({ ...production, ...change }).queueUrl).toBe(queueUrl);
     expect(workerEnv({ ...shared, APP_ENV: 'staging', LOG: 'off', ...change }).queueUrl).toBe(queueUrl);
   });
 
-  it('is never PostgreSQL by accident', () => {
+  it('is in PostgreSQL only if QUEUE_BACKEND is postgresql', () => {
     expect(faults(workerEnv, { ...shared, APP_ENV: 'staging', LOG: 'off' })).toEqual([
       'QUEUE_URL is not set: it must be the URL of Redis in staging and production (or set QUEUE_BACKEND=postgresql to have the queue there)',
     ]);
   });
 });
 
-describe('the way out of the worker', () => {
+describe('the egress settings of the worker', () => {
   const worker = { ...production, OIDC_ISSUER: undefined, LOG: 'off' };
 
-  it('asks the name servers, and the machine where private targets may be', () => {
+  it('default to direct DNS, and to system DNS with private targets', () => {
     expect(workerEnv(worker)).toMatchObject({ dns: 'direct', egressProxyUrl: undefined });
     expect(workerEnv({ ...worker, WEBHOOK_DNS: 'system' }).dns).toBe('system');
     expect(workerEnv({ ...shared, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' }).dns).toBe('system');
   });
 
   it.each(['proxy:3128', 'socks5://proxy:1080', 'http://proxy:3128/path', 'http://user:%@proxy:3128'])(
-    'refuses the proxy %s without repeating it',
+    'refuse the proxy %s without repeating it',
     (WEBHOOK_EGRESS_PROXY) => {
       const [line, ...others] = faults(workerEnv, { ...worker, WEBHOOK_EGRESS_PROXY });
       expect([others, line]).toEqual([[], expect.stringMatching(/^WEBHOOK_EGRESS_PROXY must be http:/)]);
@@ -332,7 +330,7 @@ describe('the way out of the worker', () => {
 });
 
 describe('sharedEnv and workerEnv', () => {
-  it('ask for nothing of the gateway', () => {
+  it('require no variables of the gateway', () => {
     expect(sharedEnv(shared).databaseUrl).toBe(shared.DATABASE_URL);
     expect(workerEnv(shared)).toMatchObject({
       port: 3010,

@@ -8,7 +8,7 @@ const cellsOf = (page: string, name: string): string[] =>
 const page = readFileSync(join(__dirname, '../../../../docs/limits.md'), 'utf8');
 const limits = Object.entries({ ...CAPS, ...RATES });
 
-test.each(limits)('docs/limits.md names %s as it is', (name, { variable, default: value, scope, counts }) => {
+test.each(limits)('docs/limits.md documents %s', (name, { variable, default: value, scope, counts }) => {
   expect(cellsOf(page, name).slice(1, 6)).toEqual([
     `\`${name}\``,
     value.toLocaleString('en'),
@@ -18,20 +18,20 @@ test.each(limits)('docs/limits.md names %s as it is', (name, { variable, default
   ]);
 });
 
-test.each(Object.entries(CAPS))('docs/limits.md says what a caller can do about %s', (name, { remedy }) => {
+test.each(Object.entries(CAPS))('docs/limits.md states the remedy of %s', (name, { remedy }) => {
   expect(cellsOf(page, name)[6]?.toLowerCase()).toBe(remedy.toLowerCase());
 });
 
-test('docs/limits.md names no limit that is none', () => {
+test('docs/limits.md names no unknown limit', () => {
   const named = [...page.matchAll(/^\| `([a-z_]+)` /gm)].map(([, name]) => name);
   expect(named).toEqual(limits.map(([name]) => name));
 });
 
-test('every cap has the default of its row', () => {
+test('DEFAULT_CAPS contains the default of each cap', () => {
   expect(DEFAULT_CAPS).toEqual(Object.fromEntries(Object.entries(CAPS).map(([name, cap]) => [name, cap.default])));
 });
 
-test('a refusal names the limit, its value and whom to ask', () => {
+test('limitReached names the limit, its value and the remedy', () => {
   const names = Object.keys(OVERRIDABLE).filter((name): name is CapName => Object.hasOwn(CAPS, name));
   for (const name of names) {
     const { code, message } = limitReached(name, 1234);

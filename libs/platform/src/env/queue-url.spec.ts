@@ -59,7 +59,7 @@ it.each<[string, Partial<RedisAddress>]>([
     },
   ],
   ['rediss+cluster://redis', { kind: 'cluster', tls: TLS }],
-])('reads %s', (text, expected) => {
+])('parses %s', (text, expected) => {
   expect(readQueueUrl(text)).toEqual({ ...SERVER, ...expected });
 });
 
@@ -85,7 +85,7 @@ it.each([
   ['redis://redis?family=5', /0, 4 or 6/],
   ['redis://:sec?ret@redis', /host or host:port/],
   ['rediss://redis?cert=own', /cert and key/],
-])('refuses %s and says why, without its values', (text, expected) => {
+])('refuses %s with a reason that contains no secrets', (text, expected) => {
   const fault = readQueueUrl(text);
   expect(fault).toEqual(expect.stringMatching(expected));
   expect(fault).not.toContain('sec');
@@ -99,6 +99,6 @@ it.each([
   ['redis+sentinel://localhost,redis?master=iss', true],
   ['redis+cluster://localhost:1,localhost:2', false],
   ['rediss+cluster://redis', false],
-])('%s goes in the clear over a network: %s', (text, expected) => {
+])('isPlainQueueUrl(%j) returns %s', (text, expected) => {
   expect(isPlainQueueUrl(text)).toBe(expected);
 });

@@ -30,7 +30,7 @@ function linesOf(read: () => unknown): readonly string[] {
   }
 }
 
-it.each(SECRET_VARIABLES)('%s may stand in a file', (name) => {
+it.each(SECRET_VARIABLES)('reads %s from a file', (name) => {
   const { env, faults } = withSecretFiles({ [`${name}_FILE`]: file(name, `secret of ${name}\n`), OTHER: 'x' });
   expect(env).toEqual({ [name]: `secret of ${name}`, OTHER: 'x' });
   expect(faults.size).toBe(0);
@@ -42,11 +42,11 @@ it.each([
   ['text\r\n', 'text'],
   ['text\n\n', 'text\n'],
   [' text ', ' text '],
-])('of %j one newline at the end is dropped and nothing else', (content, value) => {
+])('removes only one newline from the end of %j', (content, value) => {
   expect(withSecretFiles({ SECRETS_KEYS_FILE: file('one', content) }).env).toEqual({ SECRETS_KEYS: value });
 });
 
-it('is what the processes read', () => {
+it('gatewayEnv reads secrets from files', () => {
   const env = gatewayEnv({
     AUTH_MODE: 'disabled',
     DATABASE_URL: '',
@@ -57,12 +57,12 @@ it('is what the processes read', () => {
   expect(env).toMatchObject({ databaseUrl: URL_TEXT, queueUrl: undefined, secretBox: { currentKeyId: 'k1' } });
 });
 
-it('leaves files alone that a process has no use for', () => {
+it('operatorEnv does not read files that it does not need', () => {
   const env = { DATABASE_URL_FILE: file('owner', URL_TEXT), SECRETS_KEYS_FILE: join(folder, 'not-mounted') };
   expect(operatorEnv(env).databaseUrl).toBe(URL_TEXT);
 });
 
-it('is refused with a line that names variable and file, beside every other fault, and shows no content', () => {
+it('gatewayEnv reports unusable files together with all other faults', () => {
   const lines = linesOf(() =>
     gatewayEnv({
       AUTH_MODE: 'disabled',
@@ -83,7 +83,7 @@ it('is refused with a line that names variable and file, beside every other faul
   ]);
 });
 
-it('is checked like any other value, whose content no line shows', () => {
+it('operatorEnv validates the content of a file without showing it', () => {
   const lines = linesOf(() => operatorEnv({ DATABASE_URL_FILE: file('wrong', 'mysql://iss:dbpass@localhost/iss') }));
   expect(lines).toEqual(['DATABASE_URL must be a URL starting with postgres:// or postgresql://']);
 });

@@ -2,7 +2,7 @@ import { DataPointType } from '@opentelemetry/sdk-metrics';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { RegistryFigures } from './figures';
 
-it('gives what the registry shows, each histogram in single buckets', async () => {
+it('RegistryFigures exports the figures of the registry, with separate counts per bucket', async () => {
   const registry = new Registry();
   registry.setDefaultLabels({ service: 'test' });
   const registers = [registry];

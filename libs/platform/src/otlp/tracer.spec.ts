@@ -17,24 +17,24 @@ const idOf = (span: { traceparent: string }): string => span.traceparent.slice(3
 const statements = () => exporter.getFinishedSpans().filter(({ name }) => name === 'statement');
 const parentsOf = (): (string | undefined)[] => statements().map(({ parentSpanContext }) => parentSpanContext?.spanId);
 
-it('continues the trace of the caller, and its decision not to record', () => {
+it('continues the trace of the caller with its sampling decision', () => {
   expect(begin(CALLER).traceparent).toMatch(/^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/);
   expect(begin(CALLER.replace(/01$/, '00')).traceparent).toMatch(
     /^00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-00$/,
   );
 });
 
-it.each(['', 'nonsense', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])('begins a trace where %j is given', (given) => {
+it.each(['', 'nonsense', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`])('starts a trace for the parent %j', (given) => {
   expect(begin(given).traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/);
 });
 
-it('begins a trace with the id that it is told, once', () => {
+it('starts a trace with a given id only once', () => {
   const traceId = '5b1f3f4e1c5e4a0e9d0c2f6f3f0f7a10';
   expect(begin(null, traceId).traceparent).toContain(traceId);
   expect(begin(null).traceparent).not.toContain(traceId);
 });
 
-it('makes a statement a part of what runs, and of nothing where nothing does', async () => {
+it('records a statement only within a running span, as its child', async () => {
   const span = begin();
   expect(await tracer.statement('statement', async () => 1)).toBe(1);
   expect(statements()).toEqual([]);
@@ -42,14 +42,14 @@ it('makes a statement a part of what runs, and of nothing where nothing does', a
   expect(parentsOf()).toEqual([idOf(span)]);
 });
 
-it('knows whose work it is, whoever has it begin', async () => {
+it('assigns bound work to the span that bound it', async () => {
   const [one, other] = [begin(), begin()];
   const later = tracer.within(one, () => tracer.bound(() => tracer.statement('statement', async () => 1)));
   await tracer.within(other, later);
   expect(parentsOf()).toEqual([idOf(one)]);
 });
 
-it('tells a shared statement in every trace, and links them', async () => {
+it('records a shared statement in every trace with links between them', async () => {
   const [one, other] = [begin(), begin()];
   const pieces = [{}, {}, {}];
   [one, other].forEach((span, index) => tracer.within(span, () => tracer.note(pieces[index] ?? {})));
@@ -61,7 +61,7 @@ it('tells a shared statement in every trace, and links them', async () => {
   expect(rider?.links.map(({ context }) => context.spanId)).toEqual([leader?.spanContext().spanId]);
 });
 
-it('says with which SQLSTATE a statement failed, and lets the failure pass', async () => {
+it('records the SQLSTATE of a failed statement and rethrows the error', async () => {
   const failure = Object.assign(new Error('gone'), { code: '57014' });
   const asked = tracer.within(begin(), () => tracer.statement('statement', () => Promise.reject(failure)));
   await expect(asked).rejects.toBe(failure);
@@ -71,7 +71,7 @@ it('says with which SQLSTATE a statement failed, and lets the failure pass', asy
   });
 });
 
-it('tells nothing of what goes on after the end', async () => {
+it('records no statement after the end of its span', async () => {
   const span = begin();
   span.end({ name: 'GET /', attributes: { 'http.route': '/' }, error: '500' });
   await tracer.within(span, () => tracer.statement('statement', async () => 1));

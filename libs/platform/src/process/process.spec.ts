@@ -47,7 +47,7 @@ describe('onShutdown', () => {
     expect([code, output]).toEqual([1, expect.stringContaining('too long')]);
   });
 
-  it('exits at once on a second signal', async () => {
+  it('exits immediately on a second signal', async () => {
     const script = shutdown(`() => { process.kill(process.pid, 'SIGINT'); return new Promise(() => {}); }`);
     const { code, output } = await run(script, (child) => child.kill('SIGTERM'));
     expect([code, output]).toEqual([1, expect.stringContaining('Second signal')]);
@@ -67,7 +67,7 @@ describe('requireRuntime', () => {
     [['18.20.0'], 1, /^Node\.js [^\n]*npm start[^\n]*start:gateway[^\n]*\n$/],
     [['22.12.0'], 1, /^Node\.js [^\n]*npm start[^\n]*start:gateway[^\n]*\n$/],
     [['24.0.0', '26.10.0'], 0, /^$/],
-  ])('Node.js %j exits %i', async (versions, expected, text) => {
+  ])('on Node.js %j exits %i', async (versions, expected, text) => {
     const calls = versions.map((version) => `requireRuntime('${version}');`).join('');
     const { code, output } = await run(`const { requireRuntime } = require(${source('runtime.ts')}); ${calls}`);
     expect([code, output]).toEqual([expected, expect.stringMatching(text)]);

@@ -15,7 +15,7 @@ function watched(patienceMs = 10_000, unseen: number | 'nothing' = -1) {
   return { world, ask };
 }
 
-it('checks are made once for all who ask at the same time, however long that takes', async () => {
+it('sharedChecks runs the checks once for concurrent callers', async () => {
   const { world, ask } = watched();
   const first = Array.from({ length: 100 }, () => ask());
   world.nowMs = 5_000;
@@ -25,7 +25,7 @@ it('checks are made once for all who ask at the same time, however long that tak
   expect(world.made).toBe(1);
 });
 
-it('checks are good for a second, and no longer', async () => {
+it('sharedChecks caches a result for one second', async () => {
   const { world, ask } = watched();
   const first = ask();
   world.end();
@@ -40,14 +40,14 @@ it('checks are good for a second, and no longer', async () => {
   expect(await second).toBe(2);
 });
 
-it('checks that fail are made again', async () => {
+it('sharedChecks repeats checks that failed', async () => {
   let made = 0;
   const ask = sharedChecks(() => Promise.reject(new Error(String(++made))), null);
   await expect(ask()).rejects.toThrow('1');
   await expect(ask()).rejects.toThrow('2');
 });
 
-it('whoever asks while checks hang gets what was seen last', async () => {
+it('sharedChecks returns the last result while the checks hang', async () => {
   const { world, ask } = watched(1);
   expect(await ask()).toBe(-1);
   world.end();
@@ -59,7 +59,7 @@ it('whoever asks while checks hang gets what was seen last', async () => {
   expect(await ask()).toBe(2);
 });
 
-it('whoever asks before anything was seen waits for the first checks, however slow the machine', async () => {
+it('sharedChecks waits for the first result if it has no initial value', async () => {
   const { world, ask } = watched(0, 'nothing');
   const first = ask();
   await new Promise((resolve) => setTimeout(resolve, 0));
@@ -71,11 +71,11 @@ it.each([
   [async () => 1, { status: 'ok' }],
   [() => Promise.reject(new Error('password')), { status: 'degraded', detail: 'unreachable' }],
   [() => Promise.reject(new Unfit('full')), { status: 'degraded', detail: 'full' }],
-])('a probe that fails is told without its error, unless it is for everybody (%#)', async (probe, expected) => {
+])('reachable hides the error of a failed probe unless it is Unfit (%#)', async (probe, expected) => {
   expect(await reachable(probe, 'degraded')).toEqual(expected);
 });
 
-it('a probe that answers leaves no timer, so that a command can end', async () => {
+it('reachable leaves no timer after an answer, so that a command can end', async () => {
   jest.useFakeTimers();
   try {
     await reachable(async () => 1, 'failed');
@@ -90,7 +90,7 @@ it.each([
   [{ isThere: true, lagSeconds: null }, 'ok'],
   [{ isThere: true, lagSeconds: 59 }, 'ok'],
   [{ isThere: true, lagSeconds: 60 }, 'degraded'],
-])('of a replica %j: %s', (replica, status) => {
+])('following reports a replica with %j as %s', (replica, status) => {
   expect(following(replica).status).toBe(status);
 });
 
@@ -100,7 +100,7 @@ it.each([
   [-4_999, 'ok', undefined],
   [61_000, 'degraded', expect.stringContaining('61 s ahead of')],
   [-7_000, 'degraded', expect.stringContaining('7 s behind')],
-])('of clocks that are %d ms apart: %s', async (aheadMs, status, detail) => {
+])('inStep reports clocks that are %d ms apart as %s', async (aheadMs, status, detail) => {
   const check = await inStep(async () => aheadMs);
   expect([check.status, check.detail]).toEqual([status, detail]);
 });
@@ -115,7 +115,7 @@ describe('databaseChecks', () => {
   const ok = { status: 'ok' };
   const allOk = { database: ok, migrations: ok, schema: ok, clock: ok };
 
-  it('says what is in it, and whether it has connections for all processes', async () => {
+  it('reports missing migrations and too few connections', async () => {
     expect(await databaseChecks(sound, undefined)).toEqual(allOk);
     expect(await databaseChecks(sound, 97)).toEqual({ ...allOk, connections: ok });
     const detail = expect.stringMatching(/has 97 connections .* need 98/);
@@ -130,14 +130,14 @@ describe('databaseChecks', () => {
   it.each([
     [['one'], { status: 'failed', detail: 'one' }],
     [['one', 'two', 'three'], { status: 'failed', detail: 'one (and 2 more)' }],
-  ])('of a schema with the faults %j: %j', async (faults, schema) => {
+  ])('reports a schema with the faults %j as %j', async (faults, schema) => {
     expect(await databaseChecks({ ...sound, schemaFaults: async () => faults }, undefined)).toEqual({
       ...allOk,
       schema,
     });
   });
 
-  it('names a database that hangs, and not its migrations, after three seconds', async () => {
+  it('reports a database that hangs after three seconds, with its migrations unknown', async () => {
     jest.useFakeTimers();
     try {
       const hangs = (): Promise<never> => new Promise(() => undefined);

@@ -73,7 +73,7 @@ const shaOf = (text: string): string => createHash('sha256').update(text).digest
 it.each([
   ['a map', TEST_VRF_SECRET],
   ['no map', undefined],
-])('commits to small and large versions in a log with %s, and to no junk', async (_, vrfKey) => {
+])('commits to small and large versions, but not to invalid ones, in a log with %s', async (_, vrfKey) => {
   lines.length = 0;
   const large = envelope({ list: Array.from({ length: 20_000 }, (__, index) => `value ${index}`) });
   const texts = [envelope({ a: 1 }), large, 'junk', canonicalize([]), envelope({ b: { c: [1, 2] } })];
@@ -94,7 +94,7 @@ it.each([
   expect(lines.join()).toContain(ids[2]);
 });
 
-it('names the view that the gateway stored while the worker integrated', async () => {
+it('logs the view that the gateway stored during integration', async () => {
   const [id = ''] = await store([envelope({ a: 1 })]);
   const [secret, hash] = [randomBytes(32), randomBytes(32)];
   await superuser.query('BEGIN');

@@ -43,9 +43,9 @@ async function add(): Promise<void> {
 }
 
 it.each([
-  ['was read', () => evidence.setStatuses(LIST, new Date(), () => 'revoked')],
-  ['could not be read', () => evidence.failed(LIST, 'The status list is gone.')],
-])('reads a list again that %s while a credential was added', async (_, end) => {
+  ['was being read', () => evidence.setStatuses(LIST, new Date(), () => 'revoked')],
+  ['failed to be read', () => evidence.failed(LIST, 'The status list is gone.')],
+])('soon reads a list again that %s while an attestation was added', async (_, end) => {
   await add();
   await evidence.claimLists(1, []);
   await evidence.setStatuses(LIST, new Date(), () => 'revoked');

@@ -19,7 +19,7 @@ afterAll(async () => {
   await world?.close();
 });
 
-it('signs a list with the key that replaced another while the list was claimed', async () => {
+it('signs a list with the new key if the key is replaced while the list is claimed', async () => {
   const keys = new IssuingKeyStore(world.database.sql);
   const by = { tenantId: 'acme', principalId: 'tenant_owner', requestId: 'r' };
   const key = (kid: string) => ({ kid, issuer: 'https://issuer.example', publicKey: kid, sealed: kid });

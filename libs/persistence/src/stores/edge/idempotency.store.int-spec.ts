@@ -38,7 +38,7 @@ const begin = async (): Promise<string> => {
 const age = (seconds: number) => world.database.sql.run(AGE, { key, seconds });
 
 describe('IdempotencyStore.begin', () => {
-  it('lets one of many begin', async () => {
+  it('lets only one of many concurrent requests begin', async () => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => store.begin(key, BODY)));
     expect(outcomes.filter(({ kind }) => kind === 'began')).toHaveLength(1);
     expect(outcomes.filter(({ kind }) => kind === 'running')).toHaveLength(49);
@@ -52,7 +52,7 @@ describe('IdempotencyStore.begin', () => {
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'other_body' });
   });
 
-  it('begins again after 24 hours, with any body', async () => {
+  it('begins again after 24 hours with any body', async () => {
     await store.keep(key, await begin(), 'answer');
     await age(86_395);
     expect(await store.begin(key, BODY)).toEqual({ kind: 'answered', answer: 'answer' });
@@ -61,7 +61,7 @@ describe('IdempotencyStore.begin', () => {
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'running' });
   });
 
-  it('is taken over after a minute with the same body, by only one request', async () => {
+  it('lets one request with the same body take over the key after a minute', async () => {
     const dead = await begin();
     await age(61);
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'other_body' });

@@ -43,7 +43,7 @@ async function override(value: number): Promise<void> {
 }
 
 describe('RateLimitStore.reserve', () => {
-  it('reserves a twentieth each time, then the rest, then nothing', async () => {
+  it('reserves a twentieth of the limit each time, then the rest, then nothing', async () => {
     await used(50);
     expect(await reserve(60)).toMatchObject({ granted: 3, left: 7, limit: 60 });
     expect(await reserve(60)).toMatchObject({ granted: 3, left: 4 });
@@ -52,7 +52,7 @@ describe('RateLimitStore.reserve', () => {
     expect(await reserve(60)).toMatchObject({ granted: 0, left: 0 });
   });
 
-  it('reserves one at a time of a limit below twenty', async () => {
+  it('reserves one at a time if the limit is below twenty', async () => {
     await used(0);
     expect(await reserve(2)).toMatchObject({ granted: 1, left: 1 });
     expect(await reserve(2)).toMatchObject({ granted: 1, left: 0 });
@@ -71,7 +71,7 @@ describe('RateLimitStore.reserve', () => {
     expect(await reserve(200)).toMatchObject({ granted: 10, left: 160 });
   });
 
-  it('charges what is owed for all processes, even beyond the limit', async () => {
+  it('charges owed requests, even beyond the limit', async () => {
     await used(0);
     expect(await reserve(40, 10)).toMatchObject({ granted: 2, left: 28 });
     expect(await reserve(40, 1_000_000)).toMatchObject({ granted: 0, left: 0 });
@@ -80,7 +80,7 @@ describe('RateLimitStore.reserve', () => {
     expect(await reserve(1_000_000_000, Number.MAX_SAFE_INTEGER)).toMatchObject({ limit: 1_000_000_000 });
   });
 
-  it('applies an operator’s value for the principal immediately', async () => {
+  it('applies an operator’s override for the principal immediately', async () => {
     await used(0);
     expect(await reserve(40)).toMatchObject({ granted: 2, left: 38, limit: 40 });
     await override(400);
@@ -93,7 +93,7 @@ describe('RateLimitStore.reserve', () => {
     expect(await reserve(40)).toMatchObject({ granted: 0, left: 0, limit: 0 });
   });
 
-  it('starts again with a new window, and returns its end', async () => {
+  it('starts from zero in a new window, and returns its end', async () => {
     await world.database.sql.run(SET, { principal, minutes: -1, used: 1000 });
     const { granted, left, endsInMs } = await reserve(60);
     expect([granted, left]).toEqual([3, 57]);

@@ -67,7 +67,7 @@ function restoreSteps(): string {
   return steps.replaceAll(/^(\\copy|--).*$/gm, '');
 }
 
-it('an interrupted transaction leaves the content intact', async () => {
+it('an interrupted erasure leaves the content intact', async () => {
   await log();
   await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
                      VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1,2}', 'alice')`);
@@ -81,7 +81,7 @@ it('an interrupted transaction leaves the content intact', async () => {
   expect(await standing()).toEqual([3, 4, 5]);
 });
 
-it('waits for the log, and changes nothing until then', async () => {
+it('changes nothing until the versions are logged', async () => {
   await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
                      VALUES (gen_random_uuid(), 'acme', ${subjectKey}, '{1}', 'alice')`);
   await owner.query(`UPDATE erasures SET confirmed_by = 'bob', confirmed_at = now()`);
@@ -90,7 +90,7 @@ it('waits for the log, and changes nothing until then', async () => {
   expect(await standing()).toHaveLength(VERSIONS);
 });
 
-it('keeps the hash of the text of an entry with keys, so that its leaf can be rebuilt', async () => {
+it('keeps the hash of the text of a keyed entry, so that its leaf can be rebuilt', async () => {
   const text = 'a"\\/\u0001\u007f\u2028é😀';
   await owner.query('ALTER TABLE subjects DISABLE TRIGGER USER');
   await owner.query(`UPDATE subjects SET subject_id = $1`, [text]);
@@ -128,11 +128,11 @@ it.each([
      SELECT '11111111-1111-4111-8111-111111111111', 'acme', subject_key, '{2,4}', 'alice' FROM subjects`,
   ],
   [
-    'is not in the backup, in which another one is pending',
+    'is not in the backup but another one is pending there',
     `INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
      SELECT gen_random_uuid(), 'acme', subject_key, '{5}', 'alice' FROM subjects`,
   ],
-])('after a restore it is repeated if it %s', async (_, backup) => {
+])('repeats an erasure after a restore if it %s', async (_, backup) => {
   await log();
   await owner.query(backup);
   const [create = '', ...rest] = restoreSteps().split(';\n');
@@ -148,7 +148,7 @@ it.each([
   expect(rows).toEqual([{ erased_indexes: ['2', '4'] }]);
 });
 
-it('a page of erasures reads only what it shows', async () => {
+it('reads only the erasures of the requested page', async () => {
   await log();
   for (let version = 1; version <= VERSIONS; version++) {
     await owner.query(`INSERT INTO erasures (public_id, tenant_id, subject_key, versions, requested_by)
@@ -169,7 +169,7 @@ it('a page of erasures reads only what it shows', async () => {
   expect((await read(4)) - (await read(2))).toBe(2);
 });
 
-describe('beside writers', () => {
+describe('with concurrent writers', () => {
   const NAMED = {
     ...{ name: 'acme', displayName: 'Acme', namePath: '/attributes/legal/legal_name' },
     identifiers: [{ scheme: 'lei', value: '1', path: '/attributes/identifiers/0/value' }],
@@ -257,7 +257,7 @@ describe('beside writers', () => {
   const { name, displayName, namePath } = NAMED;
   const asWritten = [{ name, displayName, namePath, changedPaths: null, identifiers: ['1'] }];
 
-  it('keeps the name of a version that is written while its predecessor is erased, and not what changed', async () => {
+  it('keeps the name, but not the changed paths, of a version written while the previous one is erased', async () => {
     await append(VERSIONS + 1);
     await log();
     await beginErasure(`{${VERSIONS + 1}}`);
@@ -269,7 +269,7 @@ describe('beside writers', () => {
     expect(await found()).toEqual(asWritten);
   });
 
-  it('keeps the name of a version that is being written, and not what changed', async () => {
+  it('keeps the name, but not the changed paths, of a version whose write has begun', async () => {
     await append(VERSIONS + 1);
     await log();
     await beginErasure(`{${VERSIONS + 1}}`);
@@ -286,7 +286,7 @@ describe('beside writers', () => {
     expect(await found()).toEqual(asWritten);
   });
 
-  it.each(['before', 'while'])('keeps no idempotent answer of a request if the subject was erased %s', async (when) => {
+  it.each(['before', 'while'])('keeps no idempotent answer of a request if the subject is erased %s', async (when) => {
     const keys = new IdempotencyStore(world.database.sql);
     const key = Buffer.alloc(32, when);
     const begun = await keys.begin(key, key);
@@ -313,7 +313,7 @@ describe('beside writers', () => {
     expect(await keys.begin(key, key)).toEqual({ kind: 'answered', answer: 'answer' });
   });
 
-  it('adds no provenance of a text that is being erased', async () => {
+  it('adds no provenance from a text that is being erased', async () => {
     await beginErasure('{2}');
     await erase();
     const filled = fillProvenance(world.url);

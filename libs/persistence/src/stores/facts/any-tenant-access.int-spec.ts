@@ -113,7 +113,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-it('finds exactly the scopes of live grants that the caller may use, for any order of tenants and grants', async () => {
+it('finds exactly the scopes of live grants that the caller may use', async () => {
   const random = randomFrom(2026);
   for (let world_ = 0; world_ < 60; world_++) {
     const tenants = Array.from({ length: 1 + random(12) }, (_, index) => `w${world_}-${'abcdefghijkl'.charAt(index)}`);
@@ -140,7 +140,7 @@ it('finds exactly the scopes of live grants that the caller may use, for any ord
   }
 });
 
-describe('a subject with many versions, for a caller without the right,', () => {
+describe('statements on a subject with many versions, for a caller without the right', () => {
   const [long, missing] = ['long', 'missing'].map((subjectId) => ({ subjectType: 'organization', subjectId }));
   const snapshotIds = [randomUUID(), randomUUID()];
   const known = { knownHash: null, knownSalt: null, asLatest: true };
@@ -180,7 +180,7 @@ describe('a subject with many versions, for a caller without the right,', () => 
     ...['snapshot_lineage_asc', 'snapshot_lineage_desc', 'snapshot_lineage_listed', 'snapshot_lineage_known'],
     ...['version_as_of_recorded', 'version_as_of_effective', 'versions_recorded_within'],
     ...['versions_effective_within_asc', 'versions_effective_within_desc'],
-  ])('%s reads no row of it', async (name) => {
+  ])('%s reads no row of a version', async (name) => {
     for (const [form, tenantId] of [['tenant', 'stranger'], ['global', null]] as const) {
       const rowsOf = (subject: object): Promise<number> => {
         const asked = { ...subject, ...known, ...wanted, ...bounds, tenantId, principalId: PRINCIPAL };
@@ -191,7 +191,7 @@ describe('a subject with many versions, for a caller without the right,', () => 
     }
   }); // prettier-ignore
 
-  it.each(['snapshot_id', 'snapshot_pair_ids', 'log_entry_of_snapshot'])('%s returns nothing of it', async (name) => {
+  it.each(['snapshot_id', 'snapshot_pair_ids', 'log_entry_of_snapshot'])('%s returns no version', async (name) => {
     for (const form of ['tenant', 'global'] as const) {
       const asked = snapshotIds.map((snapshotId) => ({
         ...{ snapshotId, principalId: PRINCIPAL, tenantId: form === 'tenant' ? 'stranger' : null },
@@ -226,11 +226,11 @@ it.each([
   ['one tenant, many grants', ['mg-00200'], numbered('mg-', MANY).map(grant)],
   ['one tenant, many grants on all', ['mh-00200'], numbered('mh-', MANY).map(grantToAll)],
   [
-    'many of both, and one in common',
+    'many tenants and many grants, one in common',
     [...numbered('a-m', MANY), 'b-c'],
     [...numbered('a-g', MANY), 'b-c', 'b-d'].flatMap((tenantId) => [grant(tenantId), grantToAll(tenantId)]),
   ],
-])('reads a handful of rows with %s', async (name, tenants, grants) => {
+])('reads fewer than 30 rows with %s', async (name, tenants, grants) => {
   const [subjectId, principalId] = [`subject of ${name}`, `${PRINCIPAL} of ${name}`];
   await add(subjectId, principalId, tenants.map(member), grants);
   expect(await scopesFound(subjectId, principalId)).toEqual(['read_latest']);

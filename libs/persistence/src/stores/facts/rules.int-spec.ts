@@ -105,7 +105,7 @@ const ATTEMPTS: [RuleName, (attempt: Attempt) => Promise<{ kind: string }>][] = 
 ];
 
 // Nothing here calls decideAccess: the statement must follow a stricter rule by itself.
-it.each(ATTEMPTS)('%s: the statement itself refuses an editor if the rule demands an admin', async (rule, make) => {
+it.each(ATTEMPTS)('the statement for %s refuses an editor if the rule demands an admin', async (rule, make) => {
   const stores = storesWithStrict(rule);
   const first = snapshot({ principalId: 'tenant_owner' });
   await new stores.SnapshotWriteStore(world.database.sql).create(first);
@@ -115,7 +115,7 @@ it.each(ATTEMPTS)('%s: the statement itself refuses an editor if the rule demand
   expect(kind).toMatch(/^(written|proposed)$/);
 });
 
-it('an editor may do all of it under the real rules', async () => {
+it('the statements allow an editor under the real rules', async () => {
   const stores = persistence;
   for (const [, make] of ATTEMPTS) {
     const first = snapshot({ principalId: 'tenant_owner' });
@@ -125,7 +125,7 @@ it('an editor may do all of it under the real rules', async () => {
   }
 });
 
-it('no store and no statement names a role, except the owner and the defaults', () => {
+it('the stores and statements name no role except the owner and the defaults', () => {
   const stores = resolve(__dirname, '..');
   const files = globSync('**/*.{ts,sql}', { cwd: stores }).filter((file) => !file.endsWith('-spec.ts'));
   const naming = files.flatMap((file) =>

@@ -162,7 +162,7 @@ const brief = ({ fact }: ChangeEntry): string =>
   fact.type === 'snapshot.created' ? `${fact.tenantId} ${fact.snapshotVersion}` : `${fact.tenantId} ${fact.type}`;
 const briefs = async (tenantId: string): Promise<string[]> => (await read(tenantId)).map(brief);
 
-it('shows a tenant’s own subjects, granted ones, and its grants', async () => {
+it('shows a tenant its own subjects, granted subjects, and its grants', async () => {
   const first = await write();
   const second = await write('acme', 2, first);
   const grantId = await grant(first, 'bank');
@@ -197,7 +197,7 @@ it('shows a tenant’s own subjects, granted ones, and its grants', async () => 
   });
 });
 
-it('shows all of the grantor’s subjects by a grant on all, from the first entry on', async () => {
+it('shows all subjects of the grantor to a grantee on all subjects, from the first entry', async () => {
   const first = await write();
   await write('corp');
   await feed();
@@ -216,7 +216,7 @@ it('shows all of the grantor’s subjects by a grant on all, from the first entr
   expect(await briefs('bank')).toEqual(all.slice(0, -1));
 });
 
-it('shows nothing of a grant on all subjects until its grantee accepts it, and then everything from the first entry on', async () => {
+it('shows no subjects of a grant on all subjects until the grantee accepts it', async () => {
   const first = await write();
   await feed();
   const grantId = await offerAll('acme', 'bank');
@@ -237,7 +237,7 @@ it('shows nothing of a grant on all subjects until its grantee accepts it, and t
   expect((await briefs('bank')).filter((line) => /\d/.test(line))).toEqual([]);
 });
 
-it('shows what was written while an accepted grant on all subjects had not started again', async () => {
+it('shows versions that were written before an accepted grant on all subjects started', async () => {
   const first = await write();
   await grantAll('acme', 'bank');
   await feed();
@@ -271,7 +271,7 @@ async function addStrangers(count: number): Promise<void> {
 }
 
 it.each([101, 300])(
-  'omits nothing beside %i tenants of a stranger, which share the turns of one founder',
+  'copies entries of other grantors in turn, even with %i granting tenants of one founder',
   async (count) => {
     await write('corp');
     await write('dock');
@@ -300,7 +300,7 @@ it.each([101, 300])(
   },
 );
 
-it('reports that entries before a place are missing, and continues an interrupted copy', async () => {
+it('reports incomplete entries until an interrupted copy is complete', async () => {
   for (let count = 0; count < 5; count++) await write();
   await write('dock');
   await feed();
@@ -327,7 +327,7 @@ it('reports that entries before a place are missing, and continues an interrupte
   expect(await seen()).toEqual([2 + 5, true]);
 });
 
-it('copies entries between two grants, none for an ended one, and those that another release integrated', async () => {
+it('copies missed entries for each new grant on all subjects, and none for an ended one', async () => {
   const first = await write();
   await feed();
   const grantId = await grantAll('acme', 'bank');
@@ -373,14 +373,14 @@ it.each([
   ['read_lineage', 2],
   ['read_diff', 1],
   ['read_snapshot_by_id', 1],
-] as const)('with %s alone a grantee sees %i entries', async (scope, count) => {
+] as const)('shows a grantee with only %s %i entries', async (scope, count) => {
   const first = await write();
   await grant(first, 'bank', [scope]);
   await feed();
   expect((await read('bank')).filter(({ fact }) => fact.tenantId === 'acme')).toHaveLength(count);
 });
 
-it('requires the flag, the role and the membership of the reader', async () => {
+it('requires an active membership with the flag for counterparty access', async () => {
   await grant(await write(), 'bank');
   await feed();
   const seen = async (principalId: string) => {
@@ -393,7 +393,7 @@ it('requires the flag, the role and the membership of the reader', async () => {
   expect(await seen('tenant_reader')).toEqual(['removed', []]);
 });
 
-it('has the entries of a granted subject, even if a write commits after the grant was logged', async () => {
+it('shows entries of a granted subject that are committed after the grant was logged', async () => {
   const first = await write();
   const late = new Client({ connectionString: world.url });
   await late.connect();
@@ -413,7 +413,7 @@ it('has the entries of a granted subject, even if a write commits after the gran
   expect(rest.changes.items.map(({ entry }) => brief(entry))).toEqual(['acme 2']);
 });
 
-it('continues an interrupted batch, in one process at a time', async () => {
+it('continues an interrupted batch in one process at a time', async () => {
   await write();
   await log();
   await admin.query('BEGIN');
@@ -438,7 +438,7 @@ it('does not skip an entry whose fact a missing policy hides', async () => {
   expect(await briefs('acme')).toEqual(['acme tenant.owner_changed', 'acme 1']);
 });
 
-it('filters by type and by kind of subject', async () => {
+it('filters by type and by subject type', async () => {
   const first = await write();
   await grant(first, 'bank');
   await feed();
@@ -477,7 +477,7 @@ async function oracle(tenantId: string): Promise<number[]> {
   return rows.map((row) => Number(row.log_index));
 }
 
-it('shows what changed in a version, of what the reader may see, and filters by it', async () => {
+it('shows the changed paths that the reader may see, and filters by them', async () => {
   const [a, b] = ['/attributes/a', '/attributes/b'] as const;
   const first = await write();
   await grant(first, 'bank', ['read_lineage'], [a, `${b}/x`]);
@@ -521,7 +521,7 @@ it('shows what changed in a version, of what the reader may see, and filters by 
   expect(await versions('dock', [a])).toEqual([one, four]);
 });
 
-it('matches the facts while grants start, end and start again between entries', async () => {
+it('matches the tables of facts while grants start, end and start again between entries', async () => {
   const random = randomFrom(17);
   const heads: SnapshotToWrite[] = [];
   const live = new Map<string, { grantId: string; tenantId: string }>();
@@ -585,7 +585,7 @@ it('matches the facts while grants start, end and start again between entries', 
   }
 });
 
-it('reads only what it shows, beside any number of other entries', async () => {
+it('reads a bounded number of rows per page among many other entries', async () => {
   const first = await write();
   await grant(first, 'bank');
   await feed();
@@ -623,7 +623,7 @@ it('reads only what it shows, beside any number of other entries', async () => {
   expect(await rowsRead(world, 'changes_followed', { tenantId: 'bank', inputs })).toBeLessThan(30);
 });
 
-it('caches entries, and drops all of them when the log is restarted', async () => {
+it('caches entries until the log is restarted', async () => {
   const first = await write();
   await grant(first, 'bank');
   await feed();

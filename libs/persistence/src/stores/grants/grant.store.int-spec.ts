@@ -110,7 +110,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe('AccessibleSubjectStore.list', () => {
-  it('fills its pages despite any number of expired grants', async () => {
+  it('fills its pages despite many expired grants', async () => {
     const seen: string[] = [];
     const pages: number[] = [];
     for (let after: PagePosition | null = null; ;) {
@@ -148,7 +148,7 @@ describe('AccessibleSubjectStore.list', () => {
     expect(pages).toBe(3);
   });
 
-  it('lists all subjects of owners that granted them all, and reads only what it shows', async () => {
+  it('lists all subjects of owners with a grant on all, and reads only the page', async () => {
     await addTenant(world, 'delta');
     await world.database.sql.run(ALLOW_READERS, {});
     for (const tenantId of ['all-1', 'all-2']) await world.database.sql.run(ADD_OWNER, { tenantId, count: 1_000 });
@@ -176,7 +176,7 @@ describe('AccessibleSubjectStore.list', () => {
     ]);
   });
 
-  it('searches the grants that a page examines, and reads nothing else of their owners', async () => {
+  it('searches only the grants that a page examines', async () => {
     const reader = { tenantId: 'beta', principalId: 'tenant_reader' };
     const place = {
       ...reader,
@@ -202,7 +202,7 @@ describe('AccessibleSubjectStore.list', () => {
     );
   });
 
-  it('reads no grant for callers that may not use any', async () => {
+  it('reads no grant for callers without the right to use grants', async () => {
     for (const principal of ['tenant_admin', 'nobody']) {
       const { page } = await subjects.list({ tenantId: 'beta', principalId: principal }, { limit: 7, after: null });
       expect(page).toEqual({ items: [], next: null });
@@ -222,7 +222,7 @@ describe('AccessibleSubjectStore.list', () => {
 });
 
 describe('lists of grants', () => {
-  it('read the rows of one page, for a tenant and for a subject', async () => {
+  it('read only the rows of one page, for a tenant and for a subject', async () => {
     const reader = { tenantId: 'acme', principalId: 'tenant_reader' };
     const anyGrant = { status: null, granteeTenantId: null, grantorTenantId: null, subjectType: null, subjectId: null };
     const page = { ...anyGrant, ...recordPage(ANY_TIME, { limit: 10, after: null }, FIRST_UUID) };
@@ -252,7 +252,7 @@ describe('lists of grants', () => {
 });
 
 describe('GrantStore.revoke', () => {
-  it('reads only the grant, and decides by the record of the caller', async () => {
+  it('reads only the grant and the caller, and refuses callers without the role', async () => {
     const { page } = await subjects.list({ tenantId: 'beta', principalId: 'tenant_reader' }, { limit: 1, after: null });
     const grantId = page.items[0]?.grant.grantId ?? '';
     for (const principalId of ['tenant_editor', 'nobody']) {

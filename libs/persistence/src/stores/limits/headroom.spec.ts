@@ -7,7 +7,7 @@ function uncounted(headroom: Headroom, cap: number): number {
   return rows;
 }
 
-it('knows nothing before a count', () => {
+it('returns null before a count', () => {
   expect(new Headroom().take('acme')).toBeNull();
 });
 
@@ -21,7 +21,7 @@ it.each([
   [0, 100, 24],
   [0, 3, 0],
   [0, 0, 0],
-])('after a count of %i under a cap of %i, %i more rows need no count', (count, cap, rows) => {
+])('after a count of %i under a cap of %i allows %i more rows without a count', (count, cap, rows) => {
   const headroom = new Headroom();
   headroom.counted('acme', count, cap);
   expect(uncounted(headroom, cap)).toBe(rows);

@@ -26,7 +26,7 @@ const OF_THE_PRIMARY = 4;
 it.each([
   ['a batch of an export', 'snapshot_lineage_asc_tenant', { after: null, limit: 256 }, { upTo: 256, limit: 256 }],
   ['a page of a history', 'snapshot_lineage_desc_tenant', { after: null, limit: 201 }, { upTo: 2 ** 31, limit: 201 }],
-])('%s costs the primary a handful of rows if there is a replica', async (_, whole, range, bounds) => {
+])('%s reads four rows of the primary if there is a replica', async (_, whole, range, bounds) => {
   const all = await rowsRead(world, whole, { ...reader, ...subject, ...range, withEnvelopes: true });
   expect(all).toBeGreaterThan(range.limit);
   const known = { ...reader, ...subject, ...bounds, maxErasures: 50 };

@@ -41,7 +41,7 @@ const range = (change: Partial<LineageRange> = {}): LineageRange => ({
 const versions = (snapshots: readonly { snapshotVersion: number }[]): number[] =>
   snapshots.map(({ snapshotVersion }) => snapshotVersion);
 
-describe('read', () => {
+describe('SnapshotListStore.read', () => {
   it.each([
     ['desc', null, 3, [7, 6, 5]],
     ['desc', 5, 3, [4, 3, 2]],
@@ -50,7 +50,7 @@ describe('read', () => {
     ['asc', null, 3, [1, 2, 3]],
     ['asc', 5, 3, [6, 7]],
     ['asc', 7, 3, []],
-  ] as const)('%s after %s', async (order, after, limit, expected) => {
+  ] as const)('reads the versions in order %s after %s', async (order, after, limit, expected) => {
     const subject = await lineage(7);
     for (const reader of [owner, global]) {
       world.sent.length = 0;
@@ -62,7 +62,7 @@ describe('read', () => {
     }
   });
 
-  it('returns the facts if there is nothing to read', async () => {
+  it('returns the facts if there are no versions', async () => {
     const subject = { subjectType: 'organization', subjectId: 'none' };
     for (const order of LINEAGE_ORDERS) {
       const read = await store.read(owner, subject, range({ order }));
@@ -73,7 +73,7 @@ describe('read', () => {
     expect(stranger.facts.membership).toBeNull();
   });
 
-  it('returns the scopes of a grant in both forms', async () => {
+  it('returns the scopes of a grant with and without a tenant', async () => {
     const subject = await lineage(1);
     await superuser.query(
       `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
@@ -90,7 +90,7 @@ describe('read', () => {
     }
   });
 
-  it('returns the envelopes that fit, at least one, and all headers', async () => {
+  it('returns all headers and the envelopes that fit, at least one', async () => {
     for (const [padding, fitting] of [
       [ENVELOPE_BYTES / 4, 4],
       [ENVELOPE_BYTES / 2, 2],
@@ -109,7 +109,7 @@ describe('read', () => {
   });
 });
 
-it('ends a page with envelopes at 8 MiB, and one without them only at its limit', async () => {
+it('ends a page with envelopes at 8 MiB and a page without them at its limit', async () => {
   const subject = await lineage(9, 1024 * 1024);
   for (const order of LINEAGE_ORDERS) {
     const { snapshots, found } = await store.read(owner, subject, range({ order }));
@@ -122,8 +122,8 @@ it('ends a page with envelopes at 8 MiB, and one without them only at its limit'
   expect(await store.read(owner, single, range())).toMatchObject({ found: 2, snapshots: { length: 1 } });
 });
 
-describe('below', () => {
-  it('reads parents newest first, limited by number and bytes', async () => {
+describe('SnapshotListStore.below', () => {
+  it('reads earlier versions newest first, limited by number and bytes', async () => {
     const small = await lineage(5);
     expect(versions(await store.below(small, 5, 3))).toEqual([4, 3, 2]);
     expect(versions(await store.below(small, 2_147_483_648, 2))).toEqual([5, 4]);
@@ -135,7 +135,7 @@ describe('below', () => {
   });
 });
 
-it('has no function with a block of exceptions that PostgreSQL runs in a parallel worker, where it fails', async () => {
+it('the schema has no parallel-safe function with an exception block, which fails in parallel workers', async () => {
   // pg_restore, REINDEX and VACUUM FULL build the index of times in parallel if the table is large.
   const { rows } = await superuser.query(
     `SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosrc ~ 'EXCEPTION\\s+WHEN' AND proparallel = 's'`,

@@ -67,8 +67,8 @@ async function asOf(subject: SubjectRef, basis: TimeBasis, at: string | number):
 const DAY = '2026-03-01T12:00:00';
 const same = (text: string): Times => ({ recorded: text, effective: text });
 
-describe.each(TIME_BASES)('the version at a moment, %s', (basis) => {
-  it('is the newest one up to it, to the millisecond', async () => {
+describe.each(TIME_BASES)('VersionTimeStore.versionAsOf by %s time', (basis) => {
+  it('returns the newest version up to that millisecond', async () => {
     const subject = await chainOf([same(`${DAY}.100900Z`), same(`${DAY}.200Z`), same(`${DAY}.300Z`)]);
     expect(await asOf(subject, basis, `${DAY}.099Z`)).toBe(`${DAY}.100Z`);
     expect(await asOf(subject, basis, `${DAY}.100Z`)).toBe(1);
@@ -79,12 +79,12 @@ describe.each(TIME_BASES)('the version at a moment, %s', (basis) => {
     expect(await asOf(subject, basis, '0001-01-01T00:00:00Z')).toBe(`${DAY}.100Z`);
   });
 
-  it('is the highest one of equal times', async () => {
+  it('returns the highest version if times are equal', async () => {
     const subject = await chainOf([same(`${DAY}Z`), same(`${DAY}Z`), same(`${DAY}Z`)]);
     expect(await asOf(subject, basis, `${DAY}Z`)).toBe(3);
   });
 
-  it('is null for an unknown subject', async () => {
+  it('returns null for an unknown subject', async () => {
     const missing = { subjectType: 'organization', subjectId: 'none' };
     const found = await store.versionAsOf(owner, missing, { basis, at: new Date() });
     expect(found).toMatchObject({ headVersion: null, version: null, firstAt: null, facts: { ownsSubject: false } });
@@ -104,7 +104,7 @@ const minute = (at: number, form = 0): string => {
   }
 };
 
-it('finds by effective time the same as a search of the whole chain, in any order of writing', async () => {
+it('finds the version at an effective time if versions were written in any order', async () => {
   const minutes = [50, 10, 30, 30, 70, 20, 10, 60];
   const subject = await chainOf(
     minutes.map((at, index) => ({ recorded: minute(index), effective: minute(at, index) })),
@@ -128,7 +128,7 @@ describe('effective_time', () => {
     '2016-12-31T23:59:60Z',
     '2024-02-29T23:59:59.999-00:01',
     '9999-12-31T23:59:59Z',
-  ])('parses %s as the service does', async (text) => {
+  ])('parses %s as parseDateTime does', async (text) => {
     const { rows } = await superuser.query(
       `SELECT floor(extract(epoch FROM effective_time($1)) * 1000)::text AS milliseconds`,
       [text],
@@ -137,7 +137,7 @@ describe('effective_time', () => {
   });
 
   it.each(['x', '', '2026-01-15', '2026-01-15T09:30:00', '2026-02-31T00:00:00Z', 'now'])(
-    'is null for %j',
+    'returns null for %j',
     async (text) => {
       const { rows } = await superuser.query('SELECT effective_time($1) AS time', [text]);
       expect(rows).toEqual([{ time: null }]);
@@ -145,7 +145,7 @@ describe('effective_time', () => {
   );
 });
 
-describe('the versions within a window', () => {
+describe('VersionTimeStore.within', () => {
   const minutes = [50, 10, 30, 30, 70, 20, 10, 60];
   const windows = [
     [null, null],
@@ -159,7 +159,7 @@ describe('the versions within a window', () => {
   ] as const;
 
   it.each(TIME_BASES.flatMap((basis) => LINEAGE_ORDERS.map((order) => [basis, order] as const)))(
-    'are those of a search of the whole chain, %s, %s, whatever the page',
+    'matches a search of the whole chain by %s time in order %s on pages of any size',
     async (basis, order) => {
       const subject = await chainOf(
         minutes.map((at, index) => ({ recorded: minute(10 * (index + 1)), effective: minute(at) })),
@@ -194,7 +194,7 @@ describe('the versions within a window', () => {
   );
 });
 
-it('reads no more of a long chain than of a short one', async () => {
+it('reads a bounded number of rows for any length of the chain', async () => {
   const chain = (count: number): Promise<SubjectRef> =>
     chainOf(
       Array.from({ length: count }, (_, index) => ({

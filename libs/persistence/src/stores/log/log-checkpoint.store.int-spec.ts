@@ -22,7 +22,7 @@ afterAll(async () => {
 const ORIGIN = 'log.example/test';
 const checkpoint = (size: number) => ({ origin: ORIGIN, size, note: `${ORIGIN}\n${size}\n`, completeAt: new Date() });
 
-it('publishes nothing smaller than a checkpoint that another process is publishing', async () => {
+it('publishes no checkpoint smaller than one that another process is publishing', async () => {
   expect(await store.publish(checkpoint(1))).toBe(true);
   await other.query('BEGIN');
   await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('log/checkpoints', 0))`);
@@ -34,7 +34,7 @@ it('publishes nothing smaller than a checkpoint that another process is publishi
   expect(await store.publish(checkpoint(3))).toBe(true);
 });
 
-it('keeps one checkpoint an hour after a day, and all marked ones', async () => {
+it('keeps one checkpoint per hour after a day, and all marked ones', async () => {
   const hour = `date_trunc('hour', now()) - interval '2 days'`;
   await other.query(
     `INSERT INTO log_checkpoints (origin, size, note, signed_at, marked_by, marked_at)
@@ -67,7 +67,7 @@ it('reports an announced key as unannounced until the tree contains its entry', 
   expect(await store.unannounced([vkey], 8)).toEqual([]);
 });
 
-it('shows a key as in use again if it signs after it had ended and was announced again', async () => {
+it('shows an ended key as in use again if it signs after a new announcement', async () => {
   const vkey = `${ORIGIN}+00000001+AQ==`;
   const announce = () => other.query('INSERT INTO log_key_announcements (vkey) VALUES ($1)', [vkey]);
   const untilOf = async () => (await store.keys()).find((key) => key.vkey === vkey)?.until;
@@ -87,7 +87,7 @@ it('shows a key as in use again if it signs after it had ended and was announced
   expect(await untilOf()).toBeNull();
 });
 
-it('does not show a key as in use that ends while a worker starts with it', async () => {
+it('shows a key as ended if it ends while a worker starts with it', async () => {
   const vkey = `${ORIGIN}+00000002+AQ==`;
   await other.query('INSERT INTO log_key_announcements (vkey) VALUES ($1)', [vkey]);
   await store.useKeys([vkey]);
@@ -103,7 +103,7 @@ it('does not show a key as in use that ends while a worker starts with it', asyn
   expect((await store.keys()).find((key) => key.vkey === vkey)?.until).toEqual(expect.any(Date));
 });
 
-it('publishes nothing of a log that was restarted under another name while witnesses were asked', async () => {
+it('publishes no checkpoint of a log that has been restarted under another origin', async () => {
   await other.query(`SELECT restart_log('log.example/next', $1, 1, sha256(''), 'note', 'lost')`, [ORIGIN]);
   expect(await store.publish(checkpoint(100))).toBe(false);
   expect(await store.publish({ ...checkpoint(1), origin: 'log.example/next' })).toBe(true);

@@ -106,7 +106,7 @@ async function integrateRecords(limit = 100): Promise<number> {
   return total;
 }
 
-it('has an entry for each fact from any statement, with parents first', async () => {
+it('adds an entry for each fact from any statement, with parents first', async () => {
   await addTenant(world, 'acme');
   await addTenant(world, 'bank');
   const writes = new SnapshotWriteStore(world.database.sql);
@@ -156,7 +156,7 @@ it('has an entry for each fact from any statement, with parents first', async ()
   expect(await store.tree()).toEqual({ size: 9, root: rootOf(tree.leaves) });
 });
 
-it('records new and former owners', async () => {
+it('records new and previous owners', async () => {
   await addTenant(world, 'acme');
   const tenancy = new TenancyStore(world.database.sql);
   const owner = { tenantId: 'acme', principalId: 'tenant_owner', requestId: 'r' };
@@ -200,7 +200,7 @@ it('records a transfer as one change', async () => {
   ]);
 });
 
-it('grows over tiles in batches of any size, each from the last edge', async () => {
+it('extends the tiles in batches of any size, each from the last edge', async () => {
   await addTenant(world, 'acme');
   const writes = new SnapshotWriteStore(world.database.sql);
   const edges: string[][] = [];
@@ -226,7 +226,7 @@ it('grows over tiles in batches of any size, each from the last edge', async () 
   ]);
 });
 
-it('lets one process integrate at a time, and stores nothing when it fails', async () => {
+it('lets one process integrate at a time and stores nothing on failure', async () => {
   await addTenant(world, 'acme');
   await admin.query('BEGIN');
   await admin.query('SELECT FROM log_tree FOR UPDATE');
@@ -240,7 +240,7 @@ it('lets one process integrate at a time, and stores nothing when it fails', asy
   expect(await integrateAll()).toBe(1);
 });
 
-it('reproduces an entry of an earlier release without a writer', async () => {
+it('reproduces an entry of an earlier release without its writer', async () => {
   await addTenant(world, 'acme');
   const written = snapshot();
   await new SnapshotWriteStore(world.database.sql).create(written);
@@ -255,7 +255,7 @@ it('reproduces an entry of an earlier release without a writer', async () => {
   expect(await fact()).toEqual([expect.objectContaining({ ...writer, namesWriter: false })]);
 });
 
-it('lets other facts overtake a version without a view, but none of a restart', async () => {
+it('lets other facts overtake a version without a view, unless a restart of the log queued it', async () => {
   await addTenant(world, 'acme');
   await new SnapshotWriteStore(world.database.sql).create(snapshot());
   await addTenant(world, 'beta');
@@ -276,7 +276,7 @@ it('lets other facts overtake a version without a view, but none of a restart', 
   ]);
 });
 
-it('drops a mark without a fact', async () => {
+it('drops a mark whose fact does not exist', async () => {
   await admin.query(`INSERT INTO log_waiting (entry_type, grant_id) VALUES (2, gen_random_uuid())`);
   await expect(store.integrate(10, tree.grow)).resolves.toMatchObject({ integrated: 0, dropped: 1 });
   await addTenant(world, 'acme');
@@ -299,7 +299,7 @@ it.each([
   ['UPDATE log_tree SET size = 0', 'the log only grows'],
   [`UPDATE log_tiles SET hashes = sha256('')`, 'the log only grows'],
   [`UPDATE owner_changes SET principal_id = 'me'`, 'permission denied'],
-])('refuses the application: %s', async (text, message) => {
+])('refuses %s by the application', async (text, message) => {
   await addTenant(world, 'acme');
   await integrateAll();
   await admin.query('SET ROLE iss_app');
@@ -328,7 +328,7 @@ describe('audit records and disclosures', () => {
     tree.facts.length = 0;
   });
 
-  it('share entries of one tenant, of at most 256 records and 60,000 bytes, whichever statement wrote them', async () => {
+  it('share entries per tenant of at most 256 records and 60,000 bytes', async () => {
     await disclose(600);
     expect(await marks()).toBe(3);
     await admin.query(
@@ -355,7 +355,7 @@ describe('audit records and disclosures', () => {
     expect((await store.tree()).root).toEqual(rootOf(tree.leaves));
   });
 
-  it('wait for the commit of their transaction, and lose none to a failed round', async () => {
+  it('wait for the commit of their transaction, and are not lost in a failed round', async () => {
     const writer = new Client({ connectionString: world.url });
     await writer.connect();
     try {
@@ -376,7 +376,7 @@ describe('audit records and disclosures', () => {
     expect(tree.facts).toMatchObject([{ type: 'disclosures.recorded' }, { type: 'audit.recorded' }]);
   });
 
-  it('that are older get marks, each exactly once, beside writers and after an interruption', async () => {
+  it('from an earlier release are batched exactly once despite an interruption and new records', async () => {
     await admin.query('SET session_replication_role = replica');
     await disclose(600);
     await admin.query(`UPDATE audit_records SET tenant_id = 'bank' WHERE audit_id > 2`);
@@ -405,7 +405,7 @@ describe('audit records and disclosures', () => {
     expect(rows).toEqual([{ stored, batched: stored, once: stored, places: 0 }]);
   });
 
-  it('cannot be taken out of their batches by the application or by the owner of the tables', async () => {
+  it('cannot be removed from their batches by the owner of the tables', async () => {
     await disclose(1);
     await integrateRecords();
     for (const text of [

@@ -50,7 +50,7 @@ const putBucket = (at: Buffer, content: Buffer): Promise<unknown> =>
     [at, content],
   );
 
-it('reads the state, rows by path, roots and numbers', async () => {
+it('reads the state, tiles by path, roots and stream numbers', async () => {
   expect(await store.state()).toEqual({
     origin: 'log.example',
     vrfKey: VRF_KEY,
@@ -70,7 +70,7 @@ it('reads the state, rows by path, roots and numbers', async () => {
   expect(await store.lastNumber('o/other')).toBe(0);
 });
 
-it('finds the keys of an entry, in its own row or in the entry that gave it keys', async () => {
+it('finds the keys of an entry in its own row or in a backfill entry', async () => {
   expect(await store.keyPrefixes(256)).toEqual({ prefixes: [prefixes(1)], isOwn: true });
   expect(await store.keyPrefixes(0)).toEqual({ prefixes: [prefixes(2)], isOwn: false });
   expect(await store.keyPrefixes(1)).toEqual({ prefixes: [prefixes(3), prefixes(4)], isOwn: false });
@@ -79,7 +79,7 @@ it('finds the keys of an entry, in its own row or in the entry that gave it keys
   expect(await store.ownKeyPrefixes([0, 256, 257, 258, 999])).toEqual(new Map([[256, [prefixes(1)]]]));
 });
 
-it('lets a bucket get keys, log indexes and parts, and no key be removed or changed', async () => {
+it('lets a bucket grow and split, but lets no key be removed or changed', async () => {
   const [one, zeros, ones] = [Buffer.from([0]), path(1, 0), path(1, 0x80)];
   const before = bucket([1, 5], [200, 6]);
   await putBucket(one, before);
@@ -123,11 +123,11 @@ it.each([
   `UPDATE map_state SET origin = 'other'`,
   'UPDATE map_state SET starts_at = 0',
   `UPDATE log_entries SET key_prefixes = NULL WHERE log_index = 256`,
-])('%s is refused', async (text) => {
+])('refuses %s', async (text) => {
   await expect(world.admin.query(text)).rejects.toThrow('only grows');
 });
 
-it('is empty after a restart of the log, which queues no entry of the map', async () => {
+it('is empty after a restart of the log, which requeues no map entries', async () => {
   const restarted = await world.admin.query(
     `SELECT entries FROM restart_log('log.example/2', 'log.example', 0, sha256(''), 'note', 'lost')`,
   );

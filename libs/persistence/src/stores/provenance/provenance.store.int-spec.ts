@@ -42,7 +42,7 @@ async function chainOf(count: number): Promise<SubjectRef> {
   return subject;
 }
 
-it('reads no more of a long chain than of a short one', async () => {
+it('reads the same number of rows for any length of the chain', async () => {
   const [short, long] = [await chainOf(100), await chainOf(10_000)];
   const read = (name: string, subject: SubjectRef, given: object = {}): Promise<number> =>
     rowsRead(world, name, { ...reader, ...subject, maxBytes: ANY_BYTES, ...given });

@@ -90,8 +90,8 @@ describe('a page of disclosures', () => {
   it.each([
     ['all', ANY, 400, GRANTEES * DAYS],
     ['those to one tenant', { ...ANY, granteeTenantId: 'beta' }, 100, DAYS],
-    ['those to one tenant, a few at a time', { ...ANY, granteeTenantId: 'beta' }, 7, DAYS],
-  ])('leads on to %s, newest first', async (_, filter, limit, count) => {
+    ['those to one tenant in small pages', { ...ANY, granteeTenantId: 'beta' }, 7, DAYS],
+  ])('leads to further pages with %s, newest first', async (_, filter, limit, count) => {
     const seen: number[] = [];
     let after: readonly (string | number)[] | null = null;
     do {
@@ -104,7 +104,7 @@ describe('a page of disclosures', () => {
     expect(seen).toEqual([...seen].sort((one, other) => other - one));
   });
 
-  it('shows nothing to others', async () => {
+  it('is empty for tenants that do not own the subject and for strangers', async () => {
     const { page, facts } = await store.ofSubject({ ...ADMIN, tenantId: 'beta' }, SUBJECT, ANY, {
       limit: 5,
       after: null,
@@ -115,7 +115,7 @@ describe('a page of disclosures', () => {
   });
 });
 
-describe('a record', () => {
+describe('a disclosure record', () => {
   const disclosure: NewDisclosure = {
     subjectKey: 1,
     disclosedOn: '2026-01-15',
@@ -133,14 +133,14 @@ describe('a record', () => {
     return rows.length;
   };
 
-  it('is one row for any number of concurrent first reads, in one process and in two', async () => {
+  it('is stored once for concurrent first reads in two stores', async () => {
     const other = new DisclosureStore(world.database.sql);
     await Promise.all(Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? store : other).record(disclosure)));
     await store.record({ ...disclosure, requestId: 'r-2' });
     expect(await rowsOf('o1')).toBe(1);
   });
 
-  it('shares a statement with others, and has its own row', async () => {
+  it('shares a statement with other records, but has its own row', async () => {
     world.sent.length = 0;
     await Promise.all(['p1', 'p2', 'p3'].map((principalId) => store.record({ ...disclosure, principalId })));
     expect(world.sent).toEqual(['disclosure_record']);

@@ -92,7 +92,7 @@ async function events(): Promise<unknown[]> {
 
 const AGO = (interval: string): string => `now() - interval '${interval}'`;
 
-it('announces overdue and expired requests to both sides once', async () => {
+it('announces overdue and expired requests to both tenants once', async () => {
   const late = await ask('bank', { due_at: AGO('2 days'), expires_at: `now() + interval '1 day'` });
   const over = await ask('bank', { due_at: AGO('3 days'), expires_at: AGO('1 day') });
   const own = await ask('acme', { due_at: AGO('1 hour') });
@@ -123,7 +123,7 @@ it('announces overdue and expired requests to both sides once', async () => {
   expect(rows).toEqual([{ id: over, isAtEnd: true }]);
 });
 
-it('measures how late deadlines are recorded, and counts what waits for people', async () => {
+it('BacklogStore measures the oldest deadline and counts pending grants and overdue requests', async () => {
   const backlog = new BacklogStore(world.database.sql);
   await ask('bank', { due_at: AGO('3 hours') });
   await ask('bank', { due_at: AGO('1 hour'), expires_at: AGO('2 hours') });
@@ -163,7 +163,7 @@ it('measures how late deadlines are recorded, and counts what waits for people',
   expect(await hours()).toBe(8);
 });
 
-it('announces nothing of an interrupted step, and everything in the next one', async () => {
+it('announces requests of a failed step in the next step', async () => {
   const over = await ask('acme', { expires_at: AGO('1 day') });
   await admin.query('REVOKE INSERT ON outbox_events FROM iss_app, iss_gateway, iss_worker');
   await expect(deadlines.announceExpired(2)).rejects.toThrow('permission denied');
@@ -172,7 +172,7 @@ it('announces nothing of an interrupted step, and everything in the next one', a
   expect(await events()).toEqual([{ told: 'acme expired', id: over, status: 'expired' }]);
 });
 
-it('does not announce a request as overdue that expired before it was due', async () => {
+it('does not announce a request as overdue if it expired before it was due', async () => {
   await ask('acme', { due_at: AGO('1 hour'), expires_at: AGO('2 hours') });
   await announce();
   expect(await events()).toMatchObject([{ told: 'acme expired' }]);
@@ -208,7 +208,7 @@ describe('a series', () => {
   const close = (id: string, change: string): Promise<unknown> =>
     admin.query(`UPDATE refresh_requests SET ${change} WHERE refresh_request_id = $1`, [id]);
 
-  it('continues once with the same content and durations, with any number of workers', async () => {
+  it('continues once with the same content and durations under several workers', async () => {
     const id = await begin('bank');
     await announce();
     const [first, second, ...others] = await seriesOf(id);
@@ -239,14 +239,14 @@ describe('a series', () => {
     ['2024-01-01T00:00Z', 'P1Y2M2W3D', '2024-01-01T00:00Z', '2025-03-18T00:00Z'],
     // UTC has no daylight saving, whatever time zone the session has.
     ['2024-02-29T01:30Z', 'P1M', '2024-03-01T00:00Z', '2024-03-29T01:30Z'],
-  ])('from %s, %s, continues after %s at %s', async (began, every, after, expected) => {
+  ])('that began at %s with every %s continues after %s at %s', async (began, every, after, expected) => {
     await admin.query(`SET timezone = 'Europe/Paris'`);
     const { rows } = await admin.query<{ at: Date }>('SELECT next_recurrence($1, $2, $3) AS at', [began, every, after]);
     await admin.query('RESET timezone');
     expect(rows).toEqual([{ at: new Date(expected) }]);
   });
 
-  it('plans the next request when one is fulfilled, and opens it in time', async () => {
+  it('plans the next request within a month when a monthly one is fulfilled', async () => {
     const id = await begin('acme');
     await close(
       id,
@@ -259,7 +259,7 @@ describe('a series', () => {
     expect(rows).toEqual([{ isNext: true }]);
   });
 
-  it('ends with a reason when it is cancelled, or when its tenant may no longer ask', async () => {
+  it('ends with a reason when it is cancelled or its tenant loses access', async () => {
     const cancelled = await begin('bank');
     await close(cancelled, `status = 'cancelled', closed_at = now()`);
     const lost = await begin('bank');

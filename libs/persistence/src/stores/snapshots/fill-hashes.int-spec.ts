@@ -70,7 +70,7 @@ async function history(key: number): Promise<Row[]> {
 }
 
 describe('fillHashes', () => {
-  it('fills in the hash of each snapshot and the link of its child, as the owner, and then finds nothing to do', async () => {
+  it('fills in missing hashes and links once, as the owner of the table', async () => {
     const unhashed = await importHistory(Array.from({ length: 250 }, () => ({ hashed: false })));
     const mixed = await importHistory([{ hashed: false }, { hashed: true }, { hashed: true, linked: true }]);
     const complete = await importHistory([{ hashed: true }, { hashed: true, linked: true }]);
@@ -94,7 +94,7 @@ describe('fillHashes', () => {
     expect(await fillHashes(ownerUrl)).toEqual({ hashes: 0, links: 0, notCanonical: [] });
   });
 
-  it('reports a text that is not canonical, and does not change it', async () => {
+  it('reports a text that is not canonical without changing it', async () => {
     const key = await importHistory([{ hashed: false, text: '{ "b": 1, "a": 2 }' }, { hashed: false }]);
     const { rows } = await superuser.query<{ snapshot_id: string }>(
       'SELECT snapshot_id FROM snapshots WHERE subject_key = $1 AND snapshot_version = 1',
@@ -107,7 +107,7 @@ describe('fillHashes', () => {
     ]);
   });
 
-  it('is refused to the application', async () => {
+  it('refuses the application role', async () => {
     const url = new URL(world.url);
     url.searchParams.set('options', '-c role=iss_app');
     await importHistory([{ hashed: false }]);
@@ -116,7 +116,7 @@ describe('fillHashes', () => {
   });
 });
 
-describe('The trigger of snapshots', () => {
+describe('the trigger of snapshots', () => {
   const HASH = `envelope_hash = sha256(convert_to(envelope, 'UTF8'))`;
   let key: number;
 
@@ -134,12 +134,12 @@ describe('The trigger of snapshots', () => {
     ['a hash and a version', 1, `${HASH}, snapshot_version = 9`],
     ['a link without a parent', 1, `prev_hash = sha256('x')`],
     ['a link to a parent that has no hash', 2, `prev_hash = sha256('x')`],
-    ['a hash in the place of one', 2, `envelope_hash = sha256('other')`],
-    ['the hash once more', 2, HASH],
-    ['a hash taken away', 2, 'envelope_hash = NULL'],
+    ['another hash in place of an existing one', 2, `envelope_hash = sha256('other')`],
+    ['the same hash again', 2, HASH],
+    ['the removal of a hash', 2, 'envelope_hash = NULL'],
     ['another envelope', 2, `envelope = '{}'`],
-    ['a link in the place of one', 3, `prev_hash = sha256('x')`],
-    ['a link taken away', 3, 'prev_hash = NULL'],
+    ['another link in place of an existing one', 3, `prev_hash = sha256('x')`],
+    ['the removal of a link', 3, 'prev_hash = NULL'],
   ])('refuses %s to the owner and to a superuser', async (_, version, change) => {
     const before = await history(key);
     const update = `UPDATE snapshots SET ${change} WHERE subject_key = $1 AND snapshot_version = $2`;
@@ -149,14 +149,14 @@ describe('The trigger of snapshots', () => {
     expect(await history(key)).toEqual(before);
   });
 
-  it('refuses deletion and truncation as before', async () => {
+  it('refuses deletion and truncation', async () => {
     for (const client of [owner, superuser]) {
       await expect(client.query('DELETE FROM snapshots WHERE subject_key = $1', [key])).rejects.toThrow(/immutable/);
       await expect(client.query('TRUNCATE snapshots')).rejects.toThrow(/immutable/);
     }
   });
 
-  it('refuses to the application even the changes that it allows', async () => {
+  it('refuses the application even a change that the owner may make', async () => {
     const client = new Client({ connectionString: world.url, options: '-c role=iss_app' });
     await client.connect();
     try {
@@ -168,7 +168,7 @@ describe('The trigger of snapshots', () => {
     }
   });
 
-  it('allows the one hash, and then the one link', async () => {
+  it('allows the owner to add a missing hash and a missing link once', async () => {
     const where = 'WHERE subject_key = $1 AND snapshot_version = $2';
     const link = `UPDATE snapshots SET prev_hash = (SELECT envelope_hash FROM snapshots WHERE subject_key = $1
                                                      AND snapshot_version = 1) ${where}`;

@@ -34,9 +34,9 @@ afterAll(() => DAMAGED_TEXTS.unsubscribe(hear));
 beforeEach(() => told.splice(0));
 
 it.each([
-  ['has its hash', row(TEXT)],
+  ['matches its hash', row(TEXT)],
   ['has no hash yet', row('{"later":1}', null)],
-  ['was not asked for', row(null)],
+  ['was not requested', row(null)],
 ])('opens a row whose text %s', (_, given) => {
   expect(openSnapshot(given)).toEqual(given);
   expect(told).toEqual([]);
@@ -45,8 +45,8 @@ it.each([
 it.each([
   ['changed by one character', row(TEXT.replace('ü', 'u')), 'hash'],
   ['emptied', row(''), 'hash'],
-  ['broken before it got a hash', row('{"later":', null), 'syntax'],
-])('refuses a text that was %s, names its version, and publishes it', (_, given, damage) => {
+  ['invalid JSON without a hash', row('{"later":', null), 'syntax'],
+])('refuses a text that was %s, and publishes the damaged version', (_, given, damage) => {
   expect(() => openSnapshot(given)).toThrow(/^Version 2 of company\/acme /);
   expect(openIfIntact(given)).toBeNull();
   expect(told).toHaveLength(2);
@@ -55,7 +55,7 @@ it.each([
   expect(JSON.stringify(told)).not.toContain('attributes');
 });
 
-it('accepts any JSON text beside its verification', () => {
+it('openForVerdict accepts any JSON text', () => {
   const changed = row(TEXT.replace('ü', 'u'));
   expect(openForVerdict(changed)).toEqual(changed);
   expect(() => openForVerdict(row('{'))).toThrow(/is damaged/);

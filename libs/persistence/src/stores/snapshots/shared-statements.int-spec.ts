@@ -37,7 +37,7 @@ const readLatest = ({ tenantId, subjectType, subjectId }: SnapshotToAppend) =>
     { envelope: true },
   );
 
-it('reads a large snapshot alone, and the others without it', async () => {
+it('reads a large snapshot in a statement of its own', async () => {
   const large = withText(LARGE_ANSWER);
   const small = withText(LARGE_ANSWER / 2, { tenantId: 'beta' });
   await Promise.all([large, small].map((one) => writes.create(one)));
@@ -48,7 +48,7 @@ it('reads a large snapshot alone, and the others without it', async () => {
   expect(world.sent).toEqual(['snapshot_latest_tenant', 'snapshot_latest_tenant']);
 });
 
-it('writes a large snapshot alone', async () => {
+it('writes a large snapshot in a statement of its own', async () => {
   const outcomes = await Promise.all(
     [withText(LARGE_INPUT), withText(100), withText(100), withText(LARGE_INPUT)].map((one) => writes.create(one)),
   );
@@ -56,7 +56,7 @@ it('writes a large snapshot alone', async () => {
   expect(world.sent).toEqual(['snapshot_create', 'snapshot_create', 'snapshot_create']);
 });
 
-it('reads a large base for an application alone', async () => {
+it('reads a large base of an update in a statement of its own', async () => {
   const updates = new UpdateStore(world.database.sql);
   const actor = { tenantId: 'acme', principalId: 'tenant_editor' };
   const bases = [withText(LARGE_ANSWER), withText(100)];
@@ -90,7 +90,7 @@ it('reads a large base for an application alone', async () => {
 });
 
 // Takes two seconds, the timeout of a shared statement.
-it('a row that waits for a lock does not delay strangers, and nothing is written twice', async () => {
+it('writes rows of other tenants once while a row waits for a lock', async () => {
   const blocker = new Client({ connectionString: world.url });
   await blocker.connect();
   try {

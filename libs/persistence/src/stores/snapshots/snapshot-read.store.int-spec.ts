@@ -45,7 +45,7 @@ it.each([
   ['acme', 3],
   ['beta', 4],
 ])(
-  'a read for %s reads its own rows, however long the chain and however many grants there are',
+  'a read for %s reads only %i rows, for any number of versions of the subject and of grants',
   async (tenantId, rows) => {
     const input = (snapshotVersion: number) => ({
       tenantId,

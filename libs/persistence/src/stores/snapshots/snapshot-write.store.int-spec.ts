@@ -44,7 +44,7 @@ async function kinds(outcomes: Promise<WriteOutcome>[]): Promise<string[]> {
   });
 }
 
-describe('create', () => {
+describe('SnapshotWriteStore.create', () => {
   it('writes the subject and its snapshot in one statement', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     world.sent.length = 0;
@@ -65,7 +65,7 @@ describe('create', () => {
     expect(read.snapshot).toMatchObject({ envelope: first.envelope, envelopeHash: first.envelopeHash, prevHash: null });
   });
 
-  it('refuses by role, by membership and by a taken snapshot_id, and stores nothing', async () => {
+  it('refuses a wrong role, a stranger, a taken snapshot_id and a subject of another owner', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const taken = snapshot();
     await store.create(taken);
@@ -83,7 +83,7 @@ describe('create', () => {
     expect(await count(orphans)).toBe(0);
   });
 
-  it('gives each row of a shared statement its own outcome', async () => {
+  it('returns a separate outcome for each row of a shared statement', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const taken = snapshot();
     await store.create(taken);
@@ -103,7 +103,7 @@ describe('create', () => {
     expect(world.sent[0]).toBe('snapshot_create');
   });
 
-  it('returns the reason for a refused row beside written ones', async () => {
+  it('returns the reason for a refused row among written ones', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const owned = snapshot();
     await store.create(owned);
@@ -129,7 +129,7 @@ describe('create', () => {
     await expect(store.append(asBeta(3))).resolves.toEqual(refused);
   });
 
-  it('lets two processes write the same subjects in opposite orders without a deadlock', async () => {
+  it('writes the same subjects from two processes in opposite orders without a deadlock', async () => {
     const subjectIds = Array.from({ length: 24 }, () => `crossed-${randomUUID()}`);
     const writes = [subjectIds, [...subjectIds].reverse()].map((ids) => {
       const store = new SnapshotWriteStore(world.database.sql);
@@ -140,7 +140,7 @@ describe('create', () => {
     expect(results.filter((kind) => kind === 'refused')).toHaveLength(subjectIds.length);
   });
 
-  it('lets one of many concurrent tenants own a subject', async () => {
+  it('lets one of two concurrent tenants own a subject', async () => {
     const subjectId = `raced-${randomUUID()}`;
     const stores = [new SnapshotWriteStore(world.database.sql), new SnapshotWriteStore(world.database.sql)];
     const outcomes = Array.from({ length: 50 }, (_, index) =>
@@ -152,7 +152,7 @@ describe('create', () => {
     expect(results.filter((kind) => kind !== 'written' && kind !== 'refused' && kind !== 'conflict')).toEqual([]);
   });
 
-  it('writes an event only for a tenant that has a subscription to it', async () => {
+  it('writes an event for a tenant that has a subscription to it', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     await owner.query(
       `INSERT INTO webhook_subscriptions (subscription_id, tenant_id, target_url, event_types, secret_sealed, secret_fingerprint)
@@ -186,7 +186,7 @@ describe('create', () => {
     expect(await bodyOf(eventId)).toBe(body);
   });
 
-  it('returns each row of a shared statement with its own event', async () => {
+  it('writes a separate event for each row of a shared statement', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const rows = [
       snapshot(),
@@ -213,7 +213,7 @@ describe('create', () => {
   });
 });
 
-describe('append', () => {
+describe('SnapshotWriteStore.append', () => {
   it('announces a later version with the hash of the previous one', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const first = snapshot({ tenantId: 'beta' });
@@ -265,7 +265,7 @@ describe('append', () => {
     ).toBe(1);
   });
 
-  it('applies one of many proposals on a base, and leaves the others proposed', async () => {
+  it('applies one of many concurrent proposals on a base and leaves the others proposed', async () => {
     const stores = [new SnapshotWriteStore(world.database.sql), new SnapshotWriteStore(world.database.sql)];
     const first = snapshot();
     await stores[0]?.create(first);
@@ -281,7 +281,7 @@ describe('append', () => {
     expect(await count(states, [updateIds, 'proposed'])).toBe(29);
   });
 
-  it('refuses a gap, a stranger and another owner', async () => {
+  it('refuses a gap, a stranger and a tenant that does not own the subject', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const first = snapshot();
     await store.create(first);
@@ -296,7 +296,7 @@ describe('append', () => {
 });
 
 describe('request_id of a proposal', () => {
-  it('names one proposal under concurrency', async () => {
+  it('identifies one proposal under concurrency', async () => {
     const first = snapshot();
     await new SnapshotWriteStore(world.database.sql).create(first);
     const stores = [new UpdateStore(world.database.sql), new UpdateStore(world.database.sql)];
@@ -327,7 +327,7 @@ describe('request_id of a proposal', () => {
   });
 });
 
-it('the database sets the times of the application’s writes; its owner may import a history with its times', async () => {
+it('the database sets the time of writes by the application, but not by its owner', async () => {
   const written = snapshot();
   await new SnapshotWriteStore(world.database.sql).create(written);
   const copy = (version: number, at: string) => `
@@ -347,15 +347,15 @@ it('the database sets the times of the application’s writes; its owner may imp
   expect(rows).toEqual([{ isNow: false }]);
 });
 
-describe('snapshots are immutable', () => {
+describe('the immutability of snapshots', () => {
   const CHANGES = ["UPDATE snapshots SET envelope = '{}'", 'DELETE FROM snapshots', 'TRUNCATE snapshots'];
 
-  it.each(CHANGES)('as the owner of the table: %s', async (change) => {
+  it.each(CHANGES)('refuses %s by the owner of the table', async (change) => {
     await new SnapshotWriteStore(world.database.sql).create(snapshot());
     await expect(owner.query(change)).rejects.toThrow(/snapshots are immutable/);
   });
 
-  it.each(CHANGES)('as the application: %s', async (change) => {
+  it.each(CHANGES)('refuses %s by the application', async (change) => {
     const application = new Client({ connectionString: world.url, options: '-c role=iss_app' });
     await application.connect();
     await expect(application.query(change)).rejects.toThrow(/permission denied/);

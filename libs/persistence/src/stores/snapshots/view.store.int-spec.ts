@@ -107,7 +107,7 @@ it('finds and stores the views of many versions with one statement each', async 
   expect([...(await store.find([]))]).toEqual([]);
 });
 
-it('an erasure destroys the secret, and a version that it erased gets no view', async () => {
+it('an erasure destroys the secret, and an erased version gets no view', async () => {
   const [one = '', two = ''] = await write(3);
   const before = viewOf(one);
   await store.commit([before]);
@@ -132,7 +132,7 @@ it.each([
   [`UPDATE snapshot_views SET view_secret = sha256('')`],
   ['DELETE FROM snapshot_views'],
   ['TRUNCATE snapshot_views'],
-])('refuses even the owner of the table: %s', async (text) => {
+])('refuses %s even by the owner of the table', async (text) => {
   await store.commit((await write(1)).map(viewOf));
   await expect(admin.query(text)).rejects.toMatchObject({ code: '42501' });
   await admin.query('SET ROLE iss_app');
@@ -140,7 +140,7 @@ it.each([
   await admin.query('RESET ROLE');
 });
 
-it('the entry of a version names its view, and a version waits for its view', async () => {
+it('a version waits for its view, and its entry names it', async () => {
   const [one = '', two = '', three = ''] = await write(3);
   const [ofGateway, late] = [viewOf(one), viewOf(one)];
   await store.commit([ofGateway]);
@@ -164,7 +164,7 @@ it('the entry of a version names its view, and a version waits for its view', as
   ]);
 });
 
-it('a view of a version whose entry names none gets an entry of its own, once', async () => {
+it('a view gets one entry of its own if the entry of its version names none', async () => {
   const [one = '', two = ''] = await write(2);
   await integrate();
   await store.commit([viewOf(two)]);
@@ -183,7 +183,7 @@ it('a view of a version whose entry names none gets an entry of its own, once', 
   expect(await integrate(prepared([]))).toMatchObject([{ type: 'subject.erased' }]);
 });
 
-it('in a restarted log the entry of the version names the view', async () => {
+it('the entry of a version names its view in a restarted log', async () => {
   const [one = '', two = ''] = await write(2);
   await integrate();
   const view = viewOf(one);

@@ -61,7 +61,7 @@ async function write(subjectId: string, given: SearchTerms, change: Partial<Snap
   expect(outcome.kind).toBe('written');
 }
 
-it('a subject is found by its latest version immediately', async () => {
+it('finds a subject by the terms of its latest version immediately', async () => {
   const search = `lei:${randomUUID()}`;
   const value = search.slice(4).replaceAll('-', '').toUpperCase();
   await write('s-1', terms('first name', { lei: value, vat: 'V1' }));
@@ -84,7 +84,7 @@ it('a subject is found by its latest version immediately', async () => {
   expect(await found(identifier('lei:other'), 'beta')).toEqual([]);
 });
 
-it('an identifier without its scheme is found under each scheme, and its subject once', async () => {
+it('finds an identifier without its scheme under each scheme, and each subject once', async () => {
   await write('bare-1', terms(null, { kvk: 'B1', sapnr: 'B1', vat: 'OTHER' }));
   await write('bare-2', terms(null, { rare: 'B1' }));
   await write('bare-3', terms(null, { kvk: 'B12' }));
@@ -98,7 +98,7 @@ it('an identifier without its scheme is found under each scheme, and its subject
   expect(await found(identifier('kvk'))).toEqual([]);
 });
 
-it('a subject is not found after the erasure of its latest version, and the erasure of an older one changes nothing', async () => {
+it('does not find a subject after the erasure of its latest version', async () => {
   await write('erased', terms('erased name', { gone: '1' }));
   await write('erased', terms('erased name', { gone: '1' }), { snapshotVersion: 2 });
   await superuser.query('ALTER TABLE snapshots DISABLE TRIGGER snapshots_immutable');
@@ -117,7 +117,7 @@ it('a subject is not found after the erasure of its latest version, and the eras
   await superuser.query('ALTER TABLE snapshots ENABLE TRIGGER snapshots_immutable');
 });
 
-it('concurrent writes that share a statement keep their own terms', async () => {
+it('keeps the terms of concurrent writes in a shared statement separate', async () => {
   const ids = Array.from({ length: 40 }, (_, index) => `shared-${index}`);
   await Promise.all(ids.map((id, index) => write(id, terms(id, index % 2 === 0 ? { nr: `N${index}` } : {}))));
   for (const [index, id] of ids.entries()) {
@@ -126,7 +126,7 @@ it('concurrent writes that share a statement keep their own terms', async () => 
   expect((await found(name('shared-'), 'acme', 7)).toSorted()).toEqual(ids.toSorted());
 });
 
-it('a refused write changes nothing', async () => {
+it('does not change the terms in a refused write', async () => {
   await write('refused', terms('kept', { nr: 'KEPT' }));
   const late = snapshot({ subjectId: 'refused', snapshotVersion: 3, terms: terms('lost', { nr: 'LOST' }) });
   expect((await writes.append(late)).kind).toBe('refused');
@@ -137,7 +137,7 @@ it('a refused write changes nothing', async () => {
   expect(await found(name('kept'))).toEqual(['refused']);
 });
 
-it('many subjects of one identifier or name are listed by type, each once, with any page size', async () => {
+it('lists many subjects with one identifier or name by type, each once', async () => {
   const ids: string[] = [];
   for (const subjectType of SUBJECT_TYPES.toSorted()) {
     for (const at of [3, 1, 2]) {
@@ -154,7 +154,7 @@ it('many subjects of one identifier or name are listed by type, each once, with 
   }
 });
 
-it('reads no more rows beside many other subjects', async () => {
+it('reads the same number of rows for any number of other subjects', async () => {
   const fill = (from: number, to: number) =>
     superuser.query(
       `WITH s AS (
@@ -198,7 +198,7 @@ it('reads no more rows beside many other subjects', async () => {
   expect(await counts()).toEqual(few);
 });
 
-it('older subjects are found after the migration, even after an interruption, and by their current content', async () => {
+it('finds older subjects by their current content after an interrupted migration', async () => {
   const envelope = (legal_name: string) =>
     seal({ attributes: { legal: { legal_name }, identifiers: { old: legal_name } } });
   for (const at of [1, 2, 3])

@@ -45,7 +45,7 @@ const owned = (filter: Parameters<SubjectStore['owned']>[1], request: Parameters
   store.owned({ tenantId: 'acme', principalId: 'tenant_reader' }, filter, request);
 
 describe('SubjectStore.owned', () => {
-  it('reads every subject of the tenant once, in order, each with its newest snapshot', async () => {
+  it('reads every subject of the tenant once and in order, with its newest snapshot', async () => {
     const seen: string[] = [];
     const pages: number[] = [];
     for (let after: Parameters<typeof owned>[1]['after'] = null; ;) {
@@ -61,7 +61,7 @@ describe('SubjectStore.owned', () => {
     expect(pages).toEqual([...Array.from({ length: 9 }, () => 200), 3]);
   });
 
-  it('ends exactly where the last page is full', async () => {
+  it('returns no further page after a full last page', async () => {
     const request = { limit: 3, after: null };
     expect(
       (await owned({ subjectType: 'individual', search: { by: 'id', prefix: '', evidence: null } }, request)).page.next,
@@ -85,7 +85,7 @@ describe('SubjectStore.owned', () => {
   const TYPES = ['individual', 'organization', 'entity'];
   const NOWHERE = ['', '', ''];
 
-  it('reads about the rows of one page, before and after statistics are made', async () => {
+  it('reads only the rows of one page, before and after ANALYZE', async () => {
     for (const isAnalyzed of [false, true]) {
       if (isAnalyzed) await analyze();
       for (const [types, after, prefix] of [

@@ -30,7 +30,7 @@ it.each([
   ['recipient', 2],
   ['tenant_reader', 0],
   ['stranger', 0],
-])('%s sees the offers that concern it, and reads no others', async (principalId, expected) => {
+])('lists only the offers that %s may see, and reads no others', async (principalId, expected) => {
   const actor = { tenantId: 'acme', principalId };
   const request = { limit: 10, after: null };
   const { page } = await new TransferOfferStore(world.database.sql).list(actor, request);

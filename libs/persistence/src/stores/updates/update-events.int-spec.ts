@@ -75,7 +75,7 @@ const withdraw = (tenantId: string, updateId: string) =>
     TRACE,
   );
 
-it('announces each state once, in the statement of the change, with the data of that moment', async () => {
+it('announces each status in the statement of the change, with the data of that moment', async () => {
   const { first, updateId, eventId } = await propose();
   world.sent.length = 0;
   const applied = await apply(first, updateId);
@@ -130,7 +130,7 @@ it('announces a withdrawal once', async () => {
   expect(events[1]?.event_id).toBe(told[0]);
 });
 
-it('stores no event without a subscription, and none for a refusal', async () => {
+it('stores no event without a subscription or for a refusal', async () => {
   const unheard = await propose('beta');
   expect(unheard.eventId).toBeNull();
   expect(await apply(unheard.first, unheard.updateId)).toMatchObject({ appliedEventId: null });
@@ -142,7 +142,7 @@ it('stores no event without a subscription, and none for a refusal', async () =>
   expect((await eventsOf(updateId)).map(({ event_type }) => event_type)).not.toContain('update.applied');
 });
 
-it('proposals that share a statement have their own events', async () => {
+it('stores a separate event for each proposal of a shared statement', async () => {
   const made = await Promise.all(Array.from({ length: 8 }, (_, index) => propose(index % 2 === 0 ? 'acme' : 'beta')));
   for (const [index, { updateId, eventId }] of made.entries()) {
     const events = await eventsOf(updateId);

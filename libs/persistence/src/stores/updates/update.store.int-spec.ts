@@ -57,7 +57,7 @@ async function propose(store: UpdateStore, updates: readonly UpdateToPropose[]) 
 const storeWith = (caps: Partial<typeof DEFAULT_CAPS>) =>
   new UpdateStore(world.database.sql, { ...DEFAULT_CAPS, ...caps });
 
-it('rows of one statement take the tenant’s places one after the other', async () => {
+it('applies the cap of a tenant within one shared statement', async () => {
   const store = storeWith({ pending_updates_per_tenant: 5 });
   const updates = await proposals(12);
   world.sent.length = 0;
@@ -67,18 +67,18 @@ it('rows of one statement take the tenant’s places one after the other', async
   expect(reached).toEqual(Array.from({ length: 7 }, () => ({ name: 'pending_updates_per_tenant', value: 5 })));
 });
 
-it('rows of one statement take the subject’s places one after the other', async () => {
+it('applies the cap of a subject to concurrent proposals', async () => {
   const { taken, reached } = await propose(storeWith({ pending_updates_per_subject: 2 }), await proposals(9, 3));
   expect(taken).toBe(6);
   expect(reached).toEqual(Array.from({ length: 3 }, () => ({ name: 'pending_updates_per_subject', value: 2 })));
 });
 
-it('a cap of 0 accepts none', async () => {
+it('accepts no proposal under a cap of 0', async () => {
   const { taken, reached } = await propose(storeWith({ pending_updates_per_tenant: 0 }), await proposals(1));
   expect([taken, reached]).toEqual([0, [{ name: 'pending_updates_per_tenant', value: 0 }]]);
 });
 
-it('a tenant’s proposals are counted once for many rows, and again when its cap changes', async () => {
+it('counts the proposals of a tenant once for many rows, and again when its cap changes', async () => {
   const store = storeWith({});
   await propose(store, await proposals(40));
   const given = async (countedCap: number | null) => ({

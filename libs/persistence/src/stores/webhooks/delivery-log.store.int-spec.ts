@@ -69,7 +69,7 @@ async function fail(deliveryId: string, status: 'pending' | 'dead'): Promise<{ a
   return { attempt: claimed.attempt, scheduled: claimed.scheduledAttempt };
 }
 
-it('continues the attempt numbers of a redelivery, and restarts its schedule', async () => {
+it('continues the attempt numbers of a redelivery and restarts its schedule', async () => {
   const subscriptionId = await subscribe();
   const deliveryId = await addTest(subscriptionId);
   expect(await log.redeliver(subscriptionId, deliveryId)).toBe(false);
@@ -83,7 +83,7 @@ it('continues the attempt numbers of a redelivery, and restarts its schedule', a
   expect(delivery?.body).toBe('{"a":1.0}');
 });
 
-it('refuses a late result of an attempt before the redelivery', async () => {
+it('refuses the late result of an attempt that began before the redelivery', async () => {
   const subscriptionId = await subscribe();
   const deliveryId = await addTest(subscriptionId);
   const late = await deliveries.claim(deliveryId);
@@ -149,7 +149,7 @@ it('shows nothing to a removed member', async () => {
   });
 });
 
-describe('Among very many deliveries', () => {
+describe('DeliveryLogStore with 25,000 deliveries', () => {
   const COUNT = 25_000;
   let subscriptionId: string;
 
@@ -174,7 +174,7 @@ describe('Among very many deliveries', () => {
   const reader = () => ({ subscriptionId, principalId: 'tenant_owner' });
   const filter = (status: 'dead' | null) => ({ status, eventType: null, from: null, to: null });
 
-  it('examines ten thousand per page, and continues to the matching one', async () => {
+  it('examines at most ten thousand deliveries per page and continues on the next one', async () => {
     const [found, counts]: [number[], number[]] = [[], []];
     let after: PagePosition | null = null;
     do {
@@ -188,14 +188,14 @@ describe('Among very many deliveries', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(2 * 10_000 + 10);
   });
 
-  it('reads a page without a filter as fast as ever', async () => {
+  it('reads only the rows of one page without a filter', async () => {
     const request = { limit: 50, after: null };
     expect(
       await rowsRead(world, 'delivery_log_page', { ...reader(), ...filter(null), ...before(request) }),
     ).toBeLessThanOrEqual(3 * 51 + 10);
   });
 
-  it('replays among many deliveries, and returns where to continue', async () => {
+  it('examines a limited number of deliveries per replay, and returns where to continue', async () => {
     const replay = { to: null, statuses: ['succeeded'], limit: 10, look: 1_000 } as const;
     const dead = { ...replay, statuses: ['dead'] } as const;
     expect(await log.replay(subscriptionId, { ...dead, from: new Date('2026-01-15T01:00:00Z') })).toEqual({

@@ -124,7 +124,7 @@ const delivery = (id: string) => only(database.sql.run(DELIVERY, { id }));
 const subscription = (id: string) => only(database.sql.run(SUBSCRIPTION, { id }));
 
 describe('DeliveryStore.claim', () => {
-  it('returns the data of the attempt, and leases the delivery', async () => {
+  it('returns the data of the attempt and leases the delivery', async () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
     expect(await store.claim(deliveryId)).toEqual({
@@ -180,7 +180,7 @@ describe('DeliveryStore.claim', () => {
   it.each([
     ['disabled', `UPDATE webhook_subscriptions SET status = 'disabled' WHERE subscription_id = :subscriptionId`],
     ['deleted', `UPDATE webhook_subscriptions SET deleted_at = now() WHERE subscription_id = :subscriptionId`],
-  ])('skips the delivery of a subscription that was %s meanwhile', async (name, change) => {
+  ])('skips the delivery of a subscription that has been %s', async (name, change) => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
     await run(`spec_${name}`, change, { subscriptionId });
@@ -227,7 +227,7 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: false });
   });
 
-  it('reschedules after a failure, and notes it in the subscription until the next success', async () => {
+  it('reschedules after a failure, and marks the subscription as failing until the next success', async () => {
     const subscriptionId = await addSubscription();
     const deliveryId = await addDelivery(subscriptionId);
     await store.record(result(await claimed(deliveryId), {}));
@@ -262,7 +262,7 @@ describe('DeliveryStore.record', () => {
     });
   });
 
-  it('does not disable the subscription on 410 of a target that it no longer has', async () => {
+  it('does not disable the subscription on 410 from its previous target', async () => {
     const subscriptionId = await addSubscription();
     const attempt = await claimed(await addDelivery(subscriptionId));
     await run(
@@ -277,7 +277,7 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active' });
   });
 
-  it('disables a failing subscription without a success for five days, unless it succeeds now', async () => {
+  it('disables a subscription that has failed for five days without a success', async () => {
     const subscriptionId = await addSubscription();
     const failedSince = (interval: string) =>
       run(
@@ -301,7 +301,7 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'disabled', disabled_reason: 'failing' });
   });
 
-  it('does not count failures of our own proxy, and restarts the period after one', async () => {
+  it('does not count failures of the egress proxy, and restarts the failing period after one', async () => {
     const subscriptionId = await addSubscription();
     const notOut = { errorPhase: 'proxy', statusCode: null } as const;
     const next = async (change: Partial<AttemptResult>): Promise<unknown> =>
@@ -320,7 +320,7 @@ describe('DeliveryStore.record', () => {
     expect(await subscription(subscriptionId)).toMatchObject({ status: 'active', failing: true });
   });
 
-  it('does not touch the subscription when nothing changes for it', async () => {
+  it('does not update the subscription if its failing state stays the same', async () => {
     const subscriptionId = await addSubscription();
     const version = () =>
       only(
@@ -342,8 +342,8 @@ describe('DeliveryStore.record', () => {
   });
 });
 
-describe('The statements of a delivery', () => {
-  it('find their rows by key beside many others', async () => {
+describe('the statements of a delivery', () => {
+  it('find their rows by key among many others', async () => {
     const one = await openDatabase({ url: testDatabase.url, poolSize: 1, applicationName: 'delivery-plan-spec' });
     const rowsRead = async (): Promise<number> => {
       await one.sql.run(statement('spec_flush', 'SELECT pg_stat_force_next_flush()'), {});
@@ -398,7 +398,7 @@ describe('DeliveryStore.overdue', () => {
     });
   });
 
-  it("gives what is due and in nobody's hands, and not what was put off", async () => {
+  it('returns overdue deliveries that no worker has claimed', async () => {
     const subscriptionId = await addSubscription();
     const lost = await addDelivery(subscriptionId, 3_600_000);
     const running = await addDelivery(subscriptionId, 3_600_000);
@@ -414,7 +414,7 @@ describe('DeliveryStore.overdue', () => {
     expect((await delivery(recent)).wait_s).toBeLessThanOrEqual(0);
   });
 
-  it('reaches a delivery after 10,000 of a hundred founders in a limited number of steps', async () => {
+  it('reaches a delivery behind 10,000 others of a hundred founders within 21 pages', async () => {
     const owner = new Client({ connectionString: testDatabase.url });
     await owner.connect();
     await owner.query(`INSERT INTO tenants (tenant_id, name, founded_by)
@@ -438,7 +438,7 @@ describe('DeliveryStore.overdue', () => {
       after = page.next;
     } while (after !== null);
     expect(seen).toHaveLength(21);
-    // A page has the same number of each founder's, whatever it examined.
+    // A page has the same number of deliveries per founder, regardless of the examined ones.
     expect(new Set(seen[0]?.map(({ founderId }) => founderId)).size).toBe(100);
     expect(seen.at(-1)?.map(({ deliveryId }) => deliveryId)).toEqual([victim]);
     expect(seen[0]?.[0]).toMatchObject({ tenantId: 'crowd-1', founderId: 'founder-1', targetHost: 'example.com:8443' });

@@ -92,7 +92,7 @@ const briefs = async () => (await bodies()).map(({ tenant_id, type }) => `${tena
 
 const ALL = ['shared.snapshot.created', 'grant.created', 'grant.revoked', 'grant.expiring', 'grant.expired'];
 
-it('notifies subscribed readers once, and both parties of a grant', async () => {
+it('notifies subscribed grantees once, and both tenants of a grant', async () => {
   await subscribe('acme', ALL);
   await subscribe('bank', ALL);
   const first = await write();
@@ -142,7 +142,7 @@ it('notifies subscribed readers once, and both parties of a grant', async () => 
   });
 });
 
-it('notifies nobody without the right, or about facts before its subscription', async () => {
+it('does not notify tenants without the scope, or about facts before their subscription', async () => {
   await subscribe('bank', ALL);
   await grant(await write(), 'bank', { scopes: ['read_diff'] });
   const shared = await write();
@@ -155,7 +155,7 @@ it('notifies nobody without the right, or about facts before its subscription', 
   expect(await briefs()).toEqual(['bank grant.created']);
 });
 
-it('tells each reader what changed in its part, and a subscription with paths only of changes there', async () => {
+it('sends each reader its visible changes, and delivers to a subscription with paths only those', async () => {
   const TYPE = 'shared.snapshot.created';
   const [a, b, c] = ['/attributes/a', '/attributes/b', '/attributes/c'] as const;
   await subscribe('bank', [TYPE]);
@@ -182,7 +182,7 @@ it('tells each reader what changed in its part, and a subscription with paths on
   ]);
 });
 
-it('stores no event if the batch is interrupted', async () => {
+it('stores no event in a failed batch, and each event once in later ones', async () => {
   await subscribe('bank', ALL);
   const first = await write();
   await grant(first, 'bank');
@@ -196,7 +196,7 @@ it('stores no event if the batch is interrupted', async () => {
 });
 
 it.each(['shared.snapshot.created', 'evidence.revoked'])(
-  'checks the right to a %s before each attempt',
+  'checks the grant for a %s before each attempt',
   async (type) => {
     await subscribe('bank', ['shared.snapshot.created']);
     const first = await write();
@@ -232,7 +232,7 @@ it.each(['shared.snapshot.created', 'evidence.revoked'])(
   },
 );
 
-it('notifies both parties once per expiry of a grant, again after a change, and never after a revocation', async () => {
+it('announces each expiry of a grant once to both tenants, but not after a revocation', async () => {
   await subscribe('acme', ['grant.expiring', 'grant.expired']);
   await subscribe('bank', ['grant.expiring', 'grant.expired']);
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
@@ -268,7 +268,7 @@ it('notifies both parties once per expiry of a grant, again after a change, and 
   expect(steps.at(-1)).toHaveLength(last.length);
 });
 
-it('tells both parties once that a grant starts, again after a move, and never after a revocation', async () => {
+it('announces each start of a grant once to both tenants, but not after a revocation', async () => {
   for (const tenantId of ['acme', 'bank']) await subscribe(tenantId, ['grant.started']);
   const future = new Date(Date.now() + 86_400_000);
   const starting = await grant(await write(), 'bank', { startsAt: future });
@@ -292,7 +292,7 @@ it('tells both parties once that a grant starts, again after a move, and never a
   expect((await told()).sort()).toEqual([...both, ...both].sort());
 });
 
-it('takes the next fact alone if all of them have more readers than one step may have', async () => {
+it('projects one fact per step if together they have too many readers', async () => {
   const READERS = ['bank', 'corp'];
   for (const tenantId of READERS) await subscribe(tenantId, ['shared.snapshot.created']);
   const first = await write();

@@ -199,7 +199,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await database.sql.run(DELIVERIES, { tenantId })).toEqual([{ event_id: eventId, status: 'skipped' }]);
   });
 
-  it('creates none for a subscription that is newer than the event, even between two steps', async () => {
+  it('creates no delivery for a subscription newer than the event, even between two steps', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 10 });
     const eventId = await addEvent(tenantId);
@@ -210,7 +210,7 @@ describe('OutboxStore.fanOut', () => {
     expect((await deliveriesPerSubscription(tenantId)).sort()).toEqual([...Array(40).fill(0), ...Array(10).fill(1)]);
   });
 
-  it('handles many events in one statement, each once, even under concurrency', async () => {
+  it('fans out each event of a batch once under concurrency', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 3 });
     const eventIds = await Promise.all(Array.from({ length: 10 }, () => addEvent(tenantId)));
@@ -220,7 +220,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await store.fanOut(eventIds, SIZES)).toEqual({ pending: [], skipped: 0, unfinished: [] });
   });
 
-  it('takes a small first step and then larger ones, for each event separately', async () => {
+  it('creates a small first step and then larger steps for each event', async () => {
     const [large, small, none] = [await addTenant(), await addTenant(), await addTenant()];
     await addSubscriptions(large, { count: 100 });
     await addSubscriptions(small, { count: 3 });
@@ -234,7 +234,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await deliveriesPerSubscription(large)).toEqual(Array(100).fill(1));
   });
 
-  it('finds the progress of an event by key, even with a plan for empty tables', async () => {
+  it('finds the progress of an event by key with a plan for empty tables', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 300 });
     for (const eventId of [await addEvent(tenantId), await addEvent(tenantId)]) await finish(eventId);
@@ -245,7 +245,7 @@ describe('OutboxStore.fanOut', () => {
     expect((await rowsRead()) - before).toBeLessThan(50);
   });
 
-  it('is done when a step finds nothing more', async () => {
+  it('finishes an event when a step finds no more subscriptions', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 20 });
     expect(await finish(await addEvent(tenantId), { first: 10, next: 10 })).toEqual([10, 10, 0]);
@@ -261,7 +261,7 @@ describe('OutboxStore.fanOut', () => {
     expect(await database.sql.run(DELIVERIES, { tenantId })).toHaveLength(5);
   });
 
-  it('creates each delivery once when several workers take the steps of one event', async () => {
+  it('creates each delivery once when several workers fan out the same event', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 1_500 });
     const eventId = await addEvent(tenantId);
@@ -278,7 +278,7 @@ describe('OutboxStore.fanOut', () => {
   });
 });
 
-describe('The body of an event', () => {
+describe('the body of an event', () => {
   const bodyOf = async (eventId: string) => (await database.sql.one(BODY, { eventId })).body;
 
   async function addSnapshotEvent(tenantId: string, isWritten = true, changed: readonly string[] | null = null) {
@@ -305,7 +305,7 @@ describe('The body of an event', () => {
     return { eventId, body };
   }
 
-  it('is built in the first step by one of many workers, and not again', async () => {
+  it('is built once, in the first step, by one of many workers', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 20 });
     const { eventId, body } = await addSnapshotEvent(tenantId);
@@ -318,7 +318,7 @@ describe('The body of an event', () => {
     expect(await deliveriesPerSubscription(tenantId)).toEqual(Array(20).fill(1));
   });
 
-  it('is stored with the first deliveries, beside events with a body', async () => {
+  it('is stored with the first deliveries, together with events that have a body', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId);
     const stored = await addEvent(tenantId);
@@ -328,7 +328,7 @@ describe('The body of an event', () => {
     expect(await Promise.all([one.eventId, stored, other.eventId].map(bodyOf))).toEqual([one.body, '{}', other.body]);
   });
 
-  it('is required before an event can be done', async () => {
+  it('is required before an event can be marked as fanned out', async () => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId);
     const { eventId } = await addSnapshotEvent(tenantId, false);
@@ -343,12 +343,12 @@ describe('The body of an event', () => {
   });
 
   it.each<[what: string, changed: string[] | null, deliveries: number]>([
-    ['the paths that changed, and of paths around and below them', ['/attributes/a/b', '/attributes/c'], 26],
+    ['the changed paths, their parents and their children', ['/attributes/a/b', '/attributes/c'], 26],
     ['a parent of many changes', ['/attributes/a~'], 16],
     ['keys that PostgreSQL cannot store', ['/attributes/a/\u0000/x'], 16],
-    ['nothing', [], 6],
-    ['anything, if it is unknown', null, 36],
-  ])('reaches subscriptions without paths, and those of %s', async (_, changed, deliveries) => {
+    ['no path', [], 6],
+    ['any path if the changes are unknown', null, 36],
+  ])('is delivered to subscriptions without paths and those with %s', async (_, changed, deliveries) => {
     const tenantId = await addTenant();
     await addSubscriptions(tenantId, { count: 6 });
     await addSubscriptions(tenantId, { count: 10, paths: ['/attributes/a', '/attributes/x'] });
@@ -365,7 +365,7 @@ describe('OutboxStore.waiting', () => {
   const look = async (change: Partial<SearchBounds> = {}) =>
     store.waiting({ overdueMs: 100_000, rows: 100, limit: 10, after: null, ...change });
 
-  it('returns old events that were not fanned out, oldest first', async () => {
+  it('returns old events that have not been fanned out, oldest first', async () => {
     const tenantId = await addTenant();
     const [older, old] = [await addEvent(tenantId, { ageSeconds: 300 }), await addEvent(tenantId, { ageSeconds: 200 })];
     await addEvent(tenantId);
@@ -379,7 +379,7 @@ describe('OutboxStore.waiting', () => {
     expect((await look()).items).toEqual([]);
   });
 
-  it('lets founders take turns, so that ten thousand events of one do not hide another’s', async () => {
+  it('alternates between founders, so that events of one do not hide those of another', async () => {
     const [one, another, other] = [await addTenant('founder'), await addTenant('founder'), await addTenant()];
     await database.sql.run(ADD_EVENTS, { tenantIds: [one, another], count: 10_000, ageSeconds: 900 });
     const late = await addEvent(other, { ageSeconds: 200 });

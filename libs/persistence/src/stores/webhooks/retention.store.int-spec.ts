@@ -65,7 +65,7 @@ async function deleteAllEvents(days: number): Promise<number> {
 }
 
 describe('RetentionStore', () => {
-  it('deletes only deliveries that ended long enough ago, with their attempts', async () => {
+  it('deletes deliveries that ended before the retention period, with their attempts', async () => {
     const eventId = await addEvent(100);
     const old = await addDelivery(eventId, 31);
     const kept = [
@@ -83,7 +83,7 @@ describe('RetentionStore', () => {
     expect(await store.deleteDeliveries(30, 100)).toBe(0);
   });
 
-  it('deletes an event only when no delivery of it is left', async () => {
+  it('deletes an event only when it has no deliveries left', async () => {
     const [without, withOne, young, waiting] = [
       await addEvent(31),
       await addEvent(31),
@@ -102,7 +102,7 @@ describe('RetentionStore', () => {
     expect(await exists('outbox_events', waiting)).toBe(true);
   });
 
-  it('continues past events that stay, even if many ended at the same time', async () => {
+  it('continues after events that remain, even if many ended at the same time', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => addEvent(60)));
     const [oldest, ...others] = ids;
     const kept = ids.slice(0, 10);
@@ -118,7 +118,7 @@ describe('RetentionStore', () => {
     );
   });
 
-  it('deletes in batches, the oldest first', async () => {
+  it('deletes in batches, oldest first', async () => {
     const eventId = await addEvent(1);
     const ids: string[] = [];
     for (let age = 40; age > 35; age -= 1) ids.push(await addDelivery(eventId, age));
@@ -128,7 +128,7 @@ describe('RetentionStore', () => {
     expect(await store.deleteDeliveries(30, 2)).toBe(1);
   });
 
-  it('neither waits for a locked row nor deletes one that is due again', async () => {
+  it('skips a locked row, and keeps a delivery that became pending again', async () => {
     const eventId = await addEvent(1);
     const [locked, other] = [await addDelivery(eventId, 50), await addDelivery(eventId, 49)];
     await world.database.sql.transaction(async (writer) => {
@@ -146,7 +146,7 @@ describe('RetentionStore', () => {
     expect(await exists('deliveries', locked)).toBe(true);
   });
 
-  it('lets several processes delete at once, each row by one of them', async () => {
+  it('deletes each row once with several concurrent processes', async () => {
     const eventId = await addEvent(1);
     await Promise.all(Array.from({ length: 40 }, () => addDelivery(eventId, 33)));
     let total = 0;
@@ -172,7 +172,7 @@ describe('RetentionStore', () => {
     ]);
   });
 
-  it('deletes offers of credentials that no token can take any more', async () => {
+  it('deletes credential offers that expired more than ten minutes ago', async () => {
     await run('tenant', `INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme')`);
     await run(
       'offers',
@@ -189,7 +189,7 @@ describe('RetentionStore', () => {
     ]);
   });
 
-  it('deletes requests to wallets that expired an hour ago, whatever became of them', async () => {
+  it('deletes presentation requests that expired an hour ago, with any status', async () => {
     await run(
       'tenant_of_requests',
       `INSERT INTO tenants (tenant_id, name) VALUES ('acme', 'Acme') ON CONFLICT DO NOTHING`,

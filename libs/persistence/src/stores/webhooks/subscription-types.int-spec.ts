@@ -54,7 +54,7 @@ const derived = async (tenantId: string): Promise<string[]> => {
 
 const BY = { principalId: 'tenant_admin', requestId: 'r' };
 
-describe('The subscriptions to a type of event', () => {
+describe('webhook_subscription_types', () => {
   const store = () => new WebhookSubscriptionStore(world.database.sql);
   const created = (tenantId: string) =>
     store().create(BY, {
@@ -67,7 +67,7 @@ describe('The subscriptions to a type of event', () => {
       secretFingerprint: 'f',
     });
 
-  it('always match the subscriptions', async () => {
+  it('matches the subscriptions after each change', async () => {
     await addTenant(world, 'changes');
     const [one, other, third] = [await created('changes'), await created('changes'), await created('changes')];
     expect(await kept('changes')).toHaveLength(6);
@@ -81,7 +81,7 @@ describe('The subscriptions to a type of event', () => {
     expect(await kept('changes')).toEqual([]);
   });
 
-  it('keep their rows when something else of a subscription changes', async () => {
+  it('keeps its rows when other columns of a subscription change', async () => {
     await addTenant(world, 'unchanged');
     const { subscriptionId } = await created('unchanged');
     const version = async () =>
@@ -91,7 +91,7 @@ describe('The subscriptions to a type of event', () => {
     expect(await version()).toEqual(before);
   });
 
-  it('cannot be changed by the applications themselves', async () => {
+  it('cannot be changed by the application role', async () => {
     const application = new Client({ connectionString: world.url, options: '-c role=iss_app' });
     await application.connect();
     try {
@@ -106,7 +106,7 @@ describe('The subscriptions to a type of event', () => {
     }
   });
 
-  it('exist for subscriptions from before the migration, which can be reverted', async () => {
+  it('contains subscriptions from before the migration, which can be reverted', async () => {
     await addTenant(world, 'earlier');
     const { subscriptionId } = await created('earlier');
     await created('earlier');
@@ -120,7 +120,7 @@ describe('The subscriptions to a type of event', () => {
   });
 });
 
-describe('A write among many subscriptions', () => {
+describe('a write among many subscriptions', () => {
   const read = (tenantId: string): Promise<number> =>
     rowsRead(world, 'snapshot_create', {
       inputs: [snapshot({ tenantId })],
@@ -152,7 +152,7 @@ describe('A write among many subscriptions', () => {
     });
   };
 
-  it('reads as many rows as without them, and one more if the event is wanted', async () => {
+  it('reads as many rows as without subscriptions, and one more if the event has a subscriber', async () => {
     await Promise.all(['none', 'others', 'same'].map((tenantId) => addTenant(world, tenantId)));
     await subscribe('others', [REFRESH], CROWD);
     await subscribe('same', [SNAPSHOT], CROWD);
