@@ -10,10 +10,10 @@ beforeAll(async () => {
 
 afterAll(() => world?.close());
 
-describe('accessible subjects', () => {
+describe('GET …/accessible-subjects', () => {
   beforeEach(() => world.revokeAll());
 
-  it('are those of live grants, with the newest snapshot where read_latest is held', async () => {
+  it('returns the subjects of live grants, with the latest snapshot if read_latest is granted', async () => {
     const latest = await world.addSubject();
     const lineage = await world.addSubject();
     const latestId = await world.grantOn(latest, {
@@ -58,7 +58,7 @@ describe('accessible subjects', () => {
     });
   });
 
-  it('are refused without the flag, though the tenant holds grants', async () => {
+  it('refuses a member without allow_counterparty_access, even if the tenant has grants', async () => {
     await world.grantOn(await world.addSubject());
     const refused = await world.accessible('', 'zoe').expect(403);
     expect(refused.body.error).toMatchObject({
@@ -71,7 +71,7 @@ describe('accessible subjects', () => {
     await world.accessible('', 'zoe').expect(403);
   });
 
-  it('fill each page, whatever ended before it and while it is read', async () => {
+  it('fills each page, even if grants end before it or between pages', async () => {
     const kept: string[] = [];
     for (let count = 0; count < 12; count += 1) {
       const subject = await world.addSubject();
@@ -91,7 +91,7 @@ describe('accessible subjects', () => {
     expect(left.map((item: { grant_id: string }) => item.grant_id)).toEqual(kept.filter((_, i) => i !== 2 && i !== 5));
   });
 
-  it('end where the last page is full', async () => {
+  it('returns no cursor after a full last page, and refuses a changed or foreign cursor', async () => {
     for (let count = 0; count < 2; count += 1) await world.grantOn(await world.addSubject());
     expect((await world.accessible('?limit=2').expect(200)).body).toMatchObject({ next_cursor: null, has_more: false });
     const first = (await world.accessible('?limit=1').expect(200)).body;
@@ -110,7 +110,7 @@ describe('accessible subjects', () => {
     expect(places(await world.list(`?cursor=${cursor}`).expect(400))).toEqual(['/query/cursor']);
   });
 
-  it('are filtered by subject, prefix, type and grantor, those of grants on all too', async () => {
+  it('filters by subject, prefix, type and grantor, also for grants on all subjects', async () => {
     const shared = await world.addSubject('shared-1');
     for (const id of ['shared-2', 'all-1', 'all-2']) await world.addSubject(id, 'o1', 'gamma');
     const { body: given } = await world.create({ subject_type: '*' }, 'o1', 'gamma').expect(201);
@@ -153,7 +153,7 @@ describe('accessible subjects', () => {
     await world.revoke(given.grant_id, 'o1', 'gamma').expect(200);
   });
 
-  it('come in pages of 200 at most', async () => {
+  it('refuses a limit above 200 and an unknown parameter', async () => {
     await world.accessible('?limit=200').expect(200);
     for (const limit of [...BAD_LIMITS, '201']) {
       expect(places(await world.accessible(`?limit=${limit}`).expect(400))).toEqual(['/query/limit']);
@@ -162,7 +162,7 @@ describe('accessible subjects', () => {
   });
 });
 
-describe('the search of accessible subjects', () => {
+describe('GET …/accessible-subjects with a search', () => {
   const idsOf = (body: { items: { subject_id: string }[] }): string[] => body.items.map((item) => item.subject_id);
   const find = async (query: string): Promise<string[]> =>
     idsOf((await world.accessible(`?${query}`).expect(200)).body);
@@ -184,7 +184,7 @@ describe('the search of accessible subjects', () => {
   });
   beforeEach(() => world.revokeAll());
 
-  it('finds those granted with read_latest, until the grant ends', async () => {
+  it('finds subjects granted with read_latest until the grant ends', async () => {
     await world.grantOn(mill);
     const id = await world.grantOn(quay, { scopes: ['read_latest', 'read_diff'] });
     expect(await find('identifier=LEI:lei 1')).toEqual(['mill', 'quay']);
@@ -202,9 +202,9 @@ describe('the search of accessible subjects', () => {
 
   it.each([
     ['there is no grant', null],
-    ['another tenant holds it', { grantee_tenant_id: 'gamma' }],
-    ['it does not give read_latest', { scopes: ['read_diff', 'read_lineage', 'read_snapshot_by_id'] }],
-  ])('answers as of nobody where %s', async (_, grant) => {
+    ['the grant is to another tenant', { grantee_tenant_id: 'gamma' }],
+    ['the grant lacks read_latest', { scopes: ['read_diff', 'read_lineage', 'read_snapshot_by_id'] }],
+  ])('answers like a search without hits if %s', async (_, grant) => {
     if (grant !== null) {
       await world.grantOn(quay, grant);
       await world.grantOnAll(grant);
@@ -220,7 +220,7 @@ describe('the search of accessible subjects', () => {
     }
   });
 
-  it('finds all of an owner that granted them all, in pages, each once', async () => {
+  it('finds each subject once, in pages, if the owner granted all subjects', async () => {
     await world.grantOnAll();
     await world.grantOn(quay, { scopes: ['read_diff'] });
     expect(await find('q=harbour')).toEqual(['mill', 'ours', 'quay']);
@@ -240,7 +240,7 @@ describe('the search of accessible subjects', () => {
     expect(body.items[0].scopes).toEqual(['read_diff', 'read_latest']);
   });
 
-  it('finds by a grant on one subject where that on all gives no read_latest, with the scopes of both', async () => {
+  it('finds a subject by its own grant if the grant on all lacks read_latest, with the scopes of both', async () => {
     await world.grantOnAll({ scopes: ['read_diff'] });
     await world.grantOn(quay);
     for (const search of ['q=harbour', 'identifier=lei:lei1']) {
@@ -250,7 +250,7 @@ describe('the search of accessible subjects', () => {
     }
   });
 
-  it('is for callers who may use grants, takes one search, and binds its cursors to it', async () => {
+  it('requires access to grants, accepts only one search, and binds cursors to it', async () => {
     await world.grantOn(mill);
     await world.grantOn(quay);
     await world.accessible('?q=harbour', 'zoe').expect(403);

@@ -81,7 +81,7 @@ const READS = (base: string, [first = '', second = '']: readonly string[]): stri
   `${base}/provenance?version=2`,
 ];
 
-it('answers every read as before', async () => {
+it('every read of an archived version returns the same as before', async () => {
   const subject = newSubject();
   const ids: string[] = [];
   for (const version of [1, 2, 3]) ids.push(String((await world.write(subject, version))['snapshot_id']));
@@ -97,7 +97,7 @@ it('answers every read as before', async () => {
   for (const path of paths) expect([path, (await world.read(path)).text]).toEqual([path, before.get(path)]);
 });
 
-it('names a version whose bytes are damaged, and shows the others', async () => {
+it('reads of a damaged archived version return 502 and name it; other versions stay readable', async () => {
   const { subject, base, ids } = await archived();
   await corrupt(subject, 2);
   for (const path of READS(base, ids)) {
@@ -109,7 +109,7 @@ it('names a version whose bytes are damaged, and shows the others', async () => 
   await world.read(`${base}/snapshots/latest?verify=hash`);
 });
 
-it('is unavailable without its store, and serves what is in the database', async () => {
+it('reads of archived versions return 503 while the store is missing; other reads succeed', async () => {
   const { base, ids } = await archived();
   renameSync(store, `${store}.away`);
   try {
@@ -130,7 +130,7 @@ it('is unavailable without its store, and serves what is in the database', async
   await waitFor(readsAgain, { what: 'the store to be asked again' });
 });
 
-it('reads the second store if the first one is damaged or away', async () => {
+it('archived versions are read from the mirror if the store is damaged or missing', async () => {
   const { subject, base, ids } = await archived(mirrored, mirrorUrl);
   await corrupt(subject, 2, mirrored);
   for (const path of READS(base, ids)) await mirrored.read(path);
@@ -143,7 +143,7 @@ it('reads the second store if the first one is damaged or away', async () => {
   }
 });
 
-it('erases an archived version, which then counts for no pack', async () => {
+it('erasing archived versions removes them from the text count of their pack', async () => {
   const { subject, base } = await archived();
   const [{ object } = { object: null }] = await placesOf(subject);
   await publishLog(world.gateway.databaseUrl);
@@ -162,7 +162,7 @@ it('erases an archived version, which then counts for no pack', async () => {
   expect(rows).toEqual([{ texts: 1, erased: 2 }]);
 });
 
-it('lets a text go only to a pack that was read back, and only if the version is not the latest', async () => {
+it('the database moves a text only to a verified pack, and never the text of the latest version', async () => {
   const subject = newSubject();
   for (const version of [1, 2, 3]) await world.write(subject, version);
   // Makes the views.
@@ -194,7 +194,7 @@ it('lets a text go only to a pack that was read back, and only if the version is
   await world.superuser.query(`UPDATE archive_packs SET state = 'dropped' WHERE state = 'written'`);
 });
 
-it('has no plain text in its objects', async () => {
+it('archived objects contain no plain text', async () => {
   const { subject } = await archived();
   for (const { object } of await placesOf(subject)) {
     if (object !== null) expect(readFileSync(join(store, 'packs', object)).includes(subject.subject_id)).toBe(false);
@@ -202,7 +202,7 @@ it('has no plain text in its objects', async () => {
   expect(readdirSync(join(store, 'packs')).some((name) => name.endsWith('.tmp'))).toBe(false);
 });
 
-it('replays updates whose texts are archived in an audit', async () => {
+it('an audit with --archive replays updates whose texts are archived', async () => {
   const own = await ReadWorld.open({ ARCHIVE_URL: url });
   try {
     const subject = newSubject();
@@ -242,7 +242,7 @@ it('replays updates whose texts are archived in an audit', async () => {
   }
 });
 
-it('is audited, verified and restored by commands', async () => {
+it('commands audit, verify, move and restore the archive', async () => {
   const own = await ReadWorld.open({ ARCHIVE_URL: url });
   try {
     const { subject, base, ids } = await archived(own);

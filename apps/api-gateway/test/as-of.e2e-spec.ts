@@ -52,11 +52,11 @@ async function grant(to: Subject, scopes: readonly string[]): Promise<void> {
   await world.gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(body).expect(201);
 }
 
-describe.each(FORMS)('as_of below %s', (form) => {
+describe.each(FORMS)('as_of on routes below %s', (form) => {
   const latest = (query: string, status = 200): Test =>
     world.read(`${pathOf(form, subject)}/snapshots/latest?${query}`, status);
 
-  it('gives the version of that moment, by the time that is shown', async () => {
+  it('returns the version that was the latest at that time, in milliseconds', async () => {
     for (const [time, version] of [
       [stored[0], 1],
       [before(stored[1]), 1],
@@ -72,7 +72,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     }
   });
 
-  it('takes a date for the end of that day, and a plus that nobody escaped', async () => {
+  it('accepts a date as the end of that day, and an unescaped plus sign', async () => {
     for (const [query, version] of [
       ['as_of=2026-04-01', 1],
       ['as_of=2026-04-02', 3],
@@ -87,7 +87,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     expect(history.body.items).toHaveLength(1);
   });
 
-  it('gives the one that was effective then, whatever order they came in', async () => {
+  it('returns the effective version with basis=effective, regardless of the order of storage', async () => {
     for (const [time, version] of [
       ['2026-02-01T06:00:00Z', 2],
       ['2026-02-09T23:59:59.999Z', 2],
@@ -100,7 +100,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     }
   });
 
-  it('says when the first one was, where there was none yet', async () => {
+  it('returns 404 with the time of the first version if none existed yet', async () => {
     for (const [query, first] of [
       [at(before(stored[0])), stored[0]],
       [`${at('2026-02-01T05:59:59.999Z')}&basis=effective`, '2026-02-01T06:00:00.000Z'],
@@ -116,7 +116,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     }
   });
 
-  it('is asked again each time, and saves what has not changed', async () => {
+  it('must be revalidated, and returns 304 if the version is the same', async () => {
     const { headers } = await latest(at(stored[0]));
     expect(headers['cache-control']).toBe('private, no-cache');
     const again = world.gateway.as('reader', 'get', `${pathOf(form, subject)}/snapshots/latest?${at(stored[0])}`);
@@ -125,7 +125,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     await later.set('If-None-Match', headers['etag'] ?? '').expect(200);
   });
 
-  it('goes with the views and the verification of the latest', async () => {
+  it('combines with view and verify, also in the summary', async () => {
     expect((await latest(`${at(stored[0])}&view=header`)).body).not.toHaveProperty('envelope');
     const { body } = await latest(`${at(stored[1])}&verify=chain&depth=all`);
     expect(body.verification).toMatchObject({
@@ -140,7 +140,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     });
   });
 
-  it('is now for a basis without a moment', async () => {
+  it('defaults to now if only basis is given', async () => {
     expect((await latest('basis=effective')).body.snapshot_version).toBe(4);
     const later = newSubject();
     await world.write(later, 1, { generated_at: '2026-01-01T00:00:00Z' });
@@ -152,7 +152,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     }
   });
 
-  it('names either side of a diff', async () => {
+  it('selects either side of a diff', async () => {
     const diff = (query: string, status = 200) => world.read(`${pathOf(form, subject)}/diff?${query}`, status);
     const { body: byVersions, headers: named } = await diff('from_version=1&to_version=3');
     for (const query of [
@@ -177,11 +177,11 @@ describe.each(FORMS)('as_of below %s', (form) => {
     ['from_version=1&as_of=2026-01-01T00:00:00Z&to_version=2', '/query/as_of', 'mismatch'],
     ['from_version=1&as_of=2026-13-01', '/query/as_of', 'invalid_value'],
     ['from_version=1&as_of=2026-01-01T00:00:00Z&basis=known', '/query/basis', 'invalid_value'],
-  ])('a diff by %s is refused', async (query, path, code) => {
+  ])('refuses a diff with %s', async (query, path, code) => {
     expect(await world.faultOf(`${pathOf(form, subject)}/diff?${query}`)).toMatchObject({ path, code });
   });
 
-  it('ends an export there, as a document and as lines', async () => {
+  it('ends an export at that time, as a document and as lines', async () => {
     const versionsOf = (items: { snapshot_version: number }[]): number[] => items.map((item) => item.snapshot_version);
     const { body } = await world.read(`${pathOf(form, subject)}/export?${at(stored[1])}`);
     expect(versionsOf(body.snapshots)).toEqual([1, 2, 3]);
@@ -202,7 +202,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     await world.read(`${pathOf(form, subject)}/export?${at(before(stored[0]))}`, 404);
   });
 
-  it('is refused for a bundle, which never leaves out the newest version', async () => {
+  it('is refused for a bundle, which always includes the latest version', async () => {
     const path = `${pathOf(form, subject)}/export?proofs=log&${at(stored[1])}`;
     expect(await world.faultOf(path)).toMatchObject({ path: '/query/as_of', code: 'mismatch' });
   });
@@ -219,7 +219,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
     },
   );
 
-  it('is no parameter of reads that name a version', async () => {
+  it('is unknown to reads of one version, of the history and of the chain proof', async () => {
     for (const path of ['/snapshots/1', '/history', '/chain-proof']) {
       expect(await world.faultOf(`${pathOf(form, subject)}${path}?${at(stored[0])}`)).toMatchObject({
         path: '/query/as_of',
@@ -229,7 +229,7 @@ describe.each(FORMS)('as_of below %s', (form) => {
   });
 });
 
-describe('a grantee', () => {
+describe('a grantee that reads with as_of', () => {
   const latest = (of: Subject, time: string | undefined, status: number) =>
     world.read(`${pathOf('/v1/tenants/beta', of)}/snapshots/latest?${at(time)}`, status, 'bob');
   const times = ['2026-04-01T10:00:00Z', '2026-04-02T10:00:00Z'];
@@ -241,7 +241,7 @@ describe('a grantee', () => {
     return of;
   }
 
-  it('of the latest alone learns nothing of what was before it', async () => {
+  it('learns nothing about earlier versions with only read_latest', async () => {
     const of = await granted(['read_latest']);
     expect((await latest(of, times[1], 200)).body.snapshot_version).toBe(2);
     for (const time of [times[0], '2026-01-01T00:00:00Z']) {
@@ -254,14 +254,14 @@ describe('a grantee', () => {
     await world.read(`${pathOf('/v1', of)}?${at(times[1])}`, 200, 'bob');
   });
 
-  it.each(['read_snapshot_by_id', 'read_lineage'])('with %s reads them as by their versions', async (scope) => {
+  it.each(['read_snapshot_by_id', 'read_lineage'])('can read earlier versions with %s', async (scope) => {
     const of = await granted([scope]);
     expect((await latest(of, times[0], 200)).body.snapshot_version).toBe(1);
     expect((await latest(of, times[1], 200)).body.snapshot_version).toBe(2);
     expect((await latest(of, '2026-01-01T00:00:00Z', 404)).body.error.message).toContain('2026-04-01T10:00:00.000Z');
   });
 
-  it('who may not use grants is told that', async () => {
+  it('gets 403 with the reason if allow_counterparty_access is off', async () => {
     const of = await granted(['read_latest']);
     const flag = (allow_counterparty_access: boolean) =>
       world.gateway
@@ -273,7 +273,7 @@ describe('a grantee', () => {
     await flag(true);
   });
 
-  it('with read_diff compares moments, and reads none of them', async () => {
+  it('can compare two times with read_diff, but cannot read the versions', async () => {
     const of = await granted(['read_diff']);
     const diff = `${pathOf('/v1/tenants/beta', of)}/diff?from_${at(times[0])}&${at(times[1])}`;
     expect((await world.read(diff, 200, 'bob')).body).toMatchObject({ from_version: 1, to_version: 2 });
@@ -291,7 +291,7 @@ async function disclosed(of: Subject): Promise<string[]> {
   return rows.map((row) => `${row.grantee_tenant_id} ${row.via} ${row.from_version}-${row.to_version}`);
 }
 
-it('what a grantee is shown of a moment is recorded, in either form and by whichever scope', async () => {
+it('each version that a grantee reads by time is recorded as a disclosure', async () => {
   for (const form of ['/v1', '/v1/tenants/beta']) {
     const of = await world.written(3);
     await store(of, ['2026-04-01T10:00:00Z', '2026-04-02T10:00:00Z', '2026-04-03T10:00:00Z']);
@@ -327,14 +327,14 @@ it('what a grantee is shown of a moment is recorded, in either form and by which
   }
 });
 
-it('a subject that does not exist is the same secret as ever', async () => {
+it('as_of does not reveal whether a subject exists', async () => {
   const missing = newSubject();
   await world.read(`${pathOf('/v1/tenants/acme', missing)}/snapshots/latest?${at(stored[0])}`, 403);
   const { body } = await world.read(`${pathOf('/v1', missing)}/snapshots/latest?${at(stored[0])}`, 404);
   expect(body.error).not.toHaveProperty('details');
 });
 
-it('what a clock that was set back stores is not older than its parent', async () => {
+it('a version stored after the clock was set back is not older than its parent', async () => {
   const of = await world.written(1);
   await store(of, ['2099-01-01T00:00:00.5Z']);
   await world.write(of, 2);
@@ -349,7 +349,7 @@ describe.each([
   ['/v1', 'history', 'full'],
   ['/v1/tenants/acme', 'history', 'header'],
   ['/v1/tenants/acme', 'snapshots', 'full'],
-])('the window of %s …/%s with view=%s', (form, name, view) => {
+])('a window of time on %s …/%s with view=%s', (form, name, view) => {
   const path = (query: string): string => `${pathOf(form, subject)}/${name}?view=${view}&${query}`;
   const versions = async (query: string): Promise<number[]> => {
     const { body } = await world.read(path(query));
@@ -361,7 +361,7 @@ describe.each([
     return body.items.map((item: { snapshot_version: number }) => item.snapshot_version);
   };
 
-  it('holds what was stored in it', async () => {
+  it('contains the versions that were stored in it', async () => {
     expect(await versions('from=2026-04-02')).toEqual([4, 3, 2]);
     expect(await versions('from=2026-04-02&to=2026-04-02&order=asc')).toEqual([2, 3]);
     expect(await versions(`to=${String(stored[0])}`)).toEqual([1]);
@@ -370,14 +370,14 @@ describe.each([
     expect(await versions('from=2026-05-01')).toEqual([]);
   });
 
-  it('holds what was effective in it, in that order', async () => {
+  it('contains the versions that were effective in it, in the order of their effective times', async () => {
     expect(await versions('from=2026-02-01&basis=effective&order=asc')).toEqual([2, 1, 3, 4]);
     expect(await versions('to=2026-02-28&basis=effective')).toEqual([3, 1, 2]);
     expect(await versions('from=2026-02-10&to=2026-02-20&basis=effective')).toEqual([3, 1]);
   });
 
   it.each(['recorded', 'effective'])(
-    'is paged to its end, %s, by a cursor that is good for it alone',
+    'is paged to its end with basis=%s, by cursors that are valid only for it',
     async (basis) => {
       const query = `from=2026-02-01&basis=${basis}&limit=1`;
       const seen: number[] = [];
@@ -395,7 +395,7 @@ describe.each([
     },
   );
 
-  it('verifies what is in it', async () => {
+  it('is verified on request', async () => {
     const { body } = await world.read(path('from=2026-04-02&to=2026-04-02&verify=chain&depth=all'));
     expect(body.items.map((item: { verification: object }) => item.verification)).toEqual(
       Array(2).fill(expect.objectContaining({ chain: expect.objectContaining({ valid: true, complete: true }) })),
@@ -412,12 +412,12 @@ describe.each([
     ['to=2026-04-02T10:00:00', '/query/to', 'invalid_value'],
     ['from=2026-04-02&basis=both', '/query/basis', 'invalid_value'],
     ['from=2026-04-02&basis=effective&verify=chain', '/query/verify', 'mismatch'],
-  ])('is refused as %s', async (query, at, code) => {
+  ])('is refused for %s', async (query, at, code) => {
     expect(await world.faultOf(path(query))).toMatchObject({ path: at, code });
   });
 });
 
-it('a window of large envelopes is read to its end', async () => {
+it('a window of large envelopes returns a full page', async () => {
   const of = await world.lineage(7, 900_000);
   const { body } = await world.read(`${pathOf('/v1', of)}/history?from=2020-01-01&order=asc&limit=5`);
   expect(body.items.map((item: { snapshot_version: number }) => item.snapshot_version)).toEqual([1, 2, 3, 4, 5]);

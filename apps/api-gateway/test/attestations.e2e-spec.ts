@@ -17,7 +17,7 @@ afterAll(() => world?.close());
 const trust = (body: object) => world.gateway.as('alice', 'put', TRUSTED).send(body);
 const add = (body: object = { credential: text }) => world.gateway.as('alice', 'post', ATTESTATIONS).send(body);
 
-it('is evidence that the issuer of a credential says so, without its text', async () => {
+it('an attestation is evidence with the issuer and digest of a credential, without its text', async () => {
   await trust({ vcts: [vct], keys: [key] }).expect(200);
   const { body } = await add().expect(201);
   expect(body).toMatchObject({ issuer, vct, digest, status: 'none', has_key_binding: false });
@@ -35,7 +35,7 @@ it('is evidence that the issuer of a credential says so, without its text', asyn
   for (const { row } of rows) expect(row).not.toMatch(/legal_name|Acme Corporation|eyJ/);
 });
 
-it('refuses a credential of an issuer, or of a type, that the tenant does not trust', async () => {
+it('a credential of an untrusted issuer or type is refused', async () => {
   const refused = async (code: string): Promise<void> => {
     const { body } = await add().expect(400);
     expect(body.error.details).toEqual([expect.objectContaining({ path: '/credential', code })]);
@@ -48,7 +48,7 @@ it('refuses a credential of an issuer, or of a type, that the tenant does not tr
   await world.gateway.as('alice', 'delete', TRUSTED).expect(404);
 });
 
-it('replaces the whole entry of an issuer', async () => {
+it('PUT …/trusted-issuers/… replaces the whole entry of an issuer', async () => {
   const made = [
     '-newkey',
     'ec',
@@ -79,7 +79,7 @@ it.each([
   ['/vcts/0', { vcts: ['\0'], keys: [key] }],
   ['/keys/0', { vcts: [vct], keys: [{ ...key, kid: '\0' }] }],
   ['/keys', { vcts: [vct], keys: Array.from({ length: 21 }, () => key) }],
-])('names %s of an entry that is not valid', async (path, body) => {
+])('an invalid entry of an issuer is refused with the path %s', async (path, body) => {
   const { body: answer } = await trust(body).expect(400);
   expect(answer.error.details).toEqual([expect.objectContaining({ path })]);
 });
@@ -88,13 +88,13 @@ it.each([
   `UPDATE attestations SET issuer = 'https://forged.example'`,
   'DELETE FROM attestations',
   'TRUNCATE attestations CASCADE',
-])('the database refuses: %s', async (change) => {
+])('the database refuses %s', async (change) => {
   await trust({ vcts: [vct], keys: [key] }).expect(200);
   await add().expect(201);
   await expect(world.superuser.query(change)).rejects.toThrow('attestations stay, and only their status changes');
 });
 
-it('says what is wrong with a credential or its key binding', async () => {
+it('an invalid credential or key binding is refused with its path', async () => {
   await trust({ vcts: [vct], keys: [key] }).expect(200);
   for (const [path, body] of [
     ['/credential', { credential: 'eyJ' }],
@@ -107,7 +107,7 @@ it('says what is wrong with a credential or its key binding', async () => {
   }
 });
 
-it('lets each principal wait for few statuses at once', async () => {
+it('a principal waits for at most 20 statuses at once; further requests return immediately', async () => {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
   await trust({ vcts: [vct], keys: [await exportJWK(publicKey)] }).expect(200);
   const status = { status_list: { idx: 0, uri: 'https://registry.example/status' } };

@@ -114,7 +114,7 @@ async function askedRefresh(id: string): Promise<string> {
   return `${path}/${body.refresh_request.refresh_request_id}`;
 }
 
-// An action without a request here fails the last test but one.
+// A test below fails if an action is neither here nor in WITHOUT_REQUEST.
 const DEEDS: Partial<Record<AuditAction, Deed>> = {
   'tenant.changed': {
     by: 'alice',
@@ -443,35 +443,32 @@ const DEEDS: Partial<Record<AuditAction, Deed>> = {
 /** Actions that no request performs. */
 const WITHOUT_REQUEST: AuditAction[] = ['limit.changed', 'grant.expired', 'grant.started'];
 
-it.each(Object.entries(DEEDS))(
-  '%s is recorded: who did it, by which request, and what changed',
-  async (action, deed) => {
-    const { by, make, target, details, tenant = 'acme', reader = 'alice', also = [] } = deed;
-    const [method, path, body] = await make();
-    const before = await latestId(tenant);
-    const { status } = await call(by, method, path, body).set('X-Request-Id', REQUEST_ID);
-    expect(status).toBeLessThan(300);
-    const records = (await trailOf(tenant, reader)).filter(({ audit_id }) => audit_id > before);
-    expect(records.map((record) => record.action).sort()).toEqual([action, ...also].sort());
-    for (const record of records) expect(record).toMatchObject({ principal_id: idOf(by), request_id: REQUEST_ID });
-    const record = records.find((one) => one.action === action);
-    expect(record?.details).toEqual(details);
-    if (target !== undefined) expect(record?.target).toEqual(target);
-  },
-);
+it.each(Object.entries(DEEDS))('%s is recorded with its principal, request and changes', async (action, deed) => {
+  const { by, make, target, details, tenant = 'acme', reader = 'alice', also = [] } = deed;
+  const [method, path, body] = await make();
+  const before = await latestId(tenant);
+  const { status } = await call(by, method, path, body).set('X-Request-Id', REQUEST_ID);
+  expect(status).toBeLessThan(300);
+  const records = (await trailOf(tenant, reader)).filter(({ audit_id }) => audit_id > before);
+  expect(records.map((record) => record.action).sort()).toEqual([action, ...also].sort());
+  for (const record of records) expect(record).toMatchObject({ principal_id: idOf(by), request_id: REQUEST_ID });
+  const record = records.find((one) => one.action === action);
+  expect(record?.details).toEqual(details);
+  if (target !== undefined) expect(record?.target).toEqual(target);
+});
 
-it('every action is done by a request of these, or by none', () => {
+it('DEEDS and WITHOUT_REQUEST contain every audit action', () => {
   expect([...Object.keys(DEEDS), ...WITHOUT_REQUEST].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
 });
 
-it('its target names what its action says', async () => {
+it('the target of each record has the members that its action defines', async () => {
   const named: Readonly<Record<string, readonly string[]>> = AUDIT_ACTIONS;
   for (const { action, target } of await trailOf('acme', 'admin', '?limit=200')) {
     expect([action, Object.keys(target).sort()]).toEqual([action, [...(named[action] ?? [])].sort()]);
   }
 });
 
-it('each setting of the tenant is in it', async () => {
+it('a change of tenant settings is recorded with the old and new values', async () => {
   const settings = { evidence_policy: 'resolved', erasure_confirmation: 'required' };
   await call('o2', 'patch', '/v1/tenants/acme', settings).expect(200);
   const [record] = await trailOf('acme', 'admin');
@@ -482,7 +479,7 @@ it('each setting of the tenant is in it', async () => {
   });
 });
 
-it('a request to switch a confirmation off is in it, and so is the second human who confirms it', async () => {
+it('switching a confirmation off records both the request and the human who confirms it', async () => {
   const off = { grant_confirmation: 'off' };
   const { body } = await call('o2', 'patch', '/v1/tenants/acme', off).expect(200);
   const { setting, ...request } = body.pending_changes[0];
@@ -497,7 +494,7 @@ it('a request to switch a confirmation off is in it, and so is the second human 
   });
 });
 
-it('each grant of a batch that was made is a record of the one request, one that was refused none', async () => {
+it('a batch of grants writes one record per created grant, and none for a refused one', async () => {
   const before = await latestId();
   const scopes = ['read_latest'];
   const grants = [
@@ -515,7 +512,7 @@ it('each grant of a batch that was made is a record of the one request, one that
   for (const record of records) expect(record).toMatchObject({ principal_id: idOf('admin'), request_id: REQUEST_ID });
 });
 
-it('a grant is in the trail of its grantee as well, from creation to its end, without what it is for', async () => {
+it('the grantee’s audit trail contains a grant from creation to end, without its purpose', async () => {
   const before = await latestId('beta');
   const subject = await world.addSubject('received');
   const expiring = {
@@ -554,7 +551,7 @@ it('a grant is in the trail of its grantee as well, from creation to its end, wi
   expect(ofGrantor).toMatchObject([{ target: expired?.target }]);
 });
 
-it('a refresh request is in the trails of both tenants, also when a series ends, and is found by its id and subject', async () => {
+it('both tenants find the records of a refresh request by its id and subject, also when a series ends', async () => {
   const before = { acme: await latestId(), beta: await latestId('beta') };
   const { body } = await call('bob', 'post', await refreshPath('both'), { ...FROM_BETA, every: 'P1M' }).expect(201);
   const path = `/v1/subjects/organization/both/refresh-requests/${body.refresh_request.refresh_request_id}`;
@@ -590,7 +587,7 @@ it('a refresh request is in the trails of both tenants, also when a series ends,
   }
 });
 
-it('a grant on all subjects is in the trail of its grantee from its acceptance on', async () => {
+it('the grantee’s audit trail contains a grant on all subjects only from its acceptance', async () => {
   const before = await latestId('beta');
   const all = { grantee_tenant_id: 'beta', subject_type: '*', scopes: ['read_latest'] };
   const { body: refused } = await call('admin', 'post', '/v1/tenants/acme/grants', all).expect(201);
@@ -605,7 +602,7 @@ it('a grant on all subjects is in the trail of its grantee from its acceptance o
   ]);
 });
 
-it('batches of two tenants that grant each other wait for each other, in one order', async () => {
+it('concurrent batches of two tenants that grant each other do not deadlock', async () => {
   const made = async (
     user: 'alice' | 'o1',
     tenant: string,
@@ -632,13 +629,13 @@ it('batches of two tenants that grant each other wait for each other, in one ord
   }
 });
 
-it('a grant on all subjects names none', async () => {
+it('the record of a grant on all subjects has * as its subject', async () => {
   await call('admin', 'post', '/v1/tenants/acme/grants', { ...ON_ALL, grantee_tenant_id: 'beta' }).expect(201);
   const [made] = await trailOf('acme', 'admin');
   expect(made).toMatchObject({ action: 'grant.created', target: { subject_type: '*', subject_id: '*' } });
 });
 
-it('it has what a grant is for, and what that was before', async () => {
+it('the purpose of a grant is recorded with its old and new values', async () => {
   const subject = await world.addSubject('with a purpose');
   const sent = { grantee_tenant_id: 'gamma', ...subject, scopes: ['read_latest'], purpose: 'Loan review' };
   const { body } = await call('admin', 'post', '/v1/tenants/acme/grants', sent).expect(201);
@@ -648,7 +645,7 @@ it('it has what a grant is for, and what that was before', async () => {
   expect(await purpose()).toEqual(changed('Loan review', null));
 });
 
-it('what an operator sets is nobody’s request', async () => {
+it('a limit that an operator changes is recorded without principal and request', async () => {
   const add = `INSERT INTO limit_overrides (scope, scope_id, limit_name, value) VALUES ($1, $2, 'members_per_tenant', 7)`;
   await world.superuser.query(add, ['tenant', 'acme']);
   await world.superuser.query(add, ['principal', 'acme']);
@@ -661,7 +658,7 @@ it('what an operator sets is nobody’s request', async () => {
   expect(records.map(({ details }) => details['value'])).toEqual([changed(8, null), changed(7, 8), changed(null, 7)]);
 });
 
-it('what changes nothing, or is refused, is not recorded', async () => {
+it('requests that change nothing or are refused are not recorded', async () => {
   const [last] = await trailOf('acme', 'admin');
   await call('admin', 'patch', '/v1/tenants/acme', { name: 'Acme Ltd' }).expect(200);
   await call('admin', 'put', memberPath('reader'), { role: 'tenant_reader' }).expect(200);
@@ -672,14 +669,14 @@ it('what changes nothing, or is refused, is not recorded', async () => {
   expect((await trailOf('acme', 'admin'))[0]).toEqual(last);
 });
 
-it('no secret and no message of anybody is in it', async () => {
+it('audit records contain no secret and no message', async () => {
   const { rows } = await world.superuser.query<{ text: string }>(
     'SELECT row_to_json(a)::text AS text FROM audit_records a',
   );
   for (const { text } of rows) expect(text).not.toMatch(/secret_sealed|fingerprint|whsec_|secret words|message/);
 });
 
-it('no change of these tables goes without a record, whoever makes it', async () => {
+it('database triggers record every change of the audited tables', async () => {
   const { rows } = await world.superuser.query<{ name: string }>(
     `SELECT c.relname || ' ' || CASE WHEN t.tgtype & 4 > 0 THEN 'insert' ELSE '' END || CASE WHEN t.tgtype & 16 > 0 THEN 'update' ELSE '' END AS name
        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.tgname LIKE '%audited' AND t.tgenabled = 'O'
@@ -711,7 +708,7 @@ it('no change of these tables goes without a record, whoever makes it', async ()
   );
 });
 
-it('it cannot be changed, nor written to', async () => {
+it('audit records cannot be changed, deleted or written directly', async () => {
   const { superuser } = world;
   for (const change of [
     `UPDATE audit_records SET action = 'x'`,
@@ -734,8 +731,8 @@ it('it cannot be changed, nor written to', async () => {
   }
 });
 
-describe('the list', () => {
-  it('is newest first, paged and filtered', async () => {
+describe('GET …/audit', () => {
+  it('returns records newest first, in pages, and filters them', async () => {
     const all = await trailOf('acme', 'admin', '?limit=200');
     const times = all.map(({ at }) => at);
     expect(times).toEqual([...times].sort().reverse());
@@ -768,7 +765,7 @@ describe('the list', () => {
     expect(await trailOf('acme', 'admin', '?to=2020-01-01T00:00:00Z')).toEqual([]);
   });
 
-  it('is filtered by what was changed, and by the subject that it is on', async () => {
+  it('filters by target and by subject', async () => {
     const all = await trailOf('acme', 'admin', '?limit=200');
     const ids = all.flatMap(({ target }) => [target['grant_id'], target['principal_id'], target['offer_id']]);
     const targets = [...new Set(ids)].flatMap((id) => id ?? []);

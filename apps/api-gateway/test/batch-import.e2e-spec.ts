@@ -56,7 +56,7 @@ function historyOf(subjectId: string, versions: number): Envelope[] {
   );
 }
 
-it('stores each line as a write of its own would, and answers in the order of the lines', async () => {
+it('a batch stores each line like a single write, and answers in the order of the lines', async () => {
   const [first, second] = [envelope(), envelope()];
   const results = await send(text(first, second));
   expect(results).toEqual(
@@ -75,7 +75,7 @@ it('stores each line as a write of its own would, and answers in the order of th
   expect(body).toMatchObject({ envelope: first, envelope_hash: results[0]?.['envelope_hash'] });
 });
 
-it('writes the versions of a subject in their order, whatever lies between them', async () => {
+it('a batch writes the versions of a subject in order, even with other subjects in between', async () => {
   const ids = Array.from({ length: 40 }, () => `many-${randomUUID()}`);
   const histories = ids.map((id) => historyOf(id, 5));
   // The lines are sorted by version, so that lines of other subjects are between those of one subject.
@@ -92,7 +92,7 @@ it('writes the versions of a subject in their order, whatever lies between them'
   expect(body.verification).toMatchObject({ hash: { valid: true }, chain: { valid: true, depth: 4, complete: true } });
 });
 
-it('can be sent again: what was stored is 200, with the same result otherwise', async () => {
+it('a repeated batch returns the same results with status 200', async () => {
   const history = historyOf(`again-${randomUUID()}`, 3);
   const results = await send(text(...history));
   expect(await send(text(...history))).toEqual(results.map((result) => ({ ...result, status: 200 })));
@@ -102,14 +102,14 @@ it('can be sent again: what was stored is 200, with the same result otherwise', 
   expect(refused).toMatchObject({ status: 409, error: { code: 'conflict' } });
 });
 
-it('answers a snapshot of another tenant 409, whoever sends the very same', async () => {
+it('a line that equals a snapshot of another tenant gets 409', async () => {
   await gateway.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'other', name: 'Other' }).expect(201);
   const sent = envelope();
   await gateway.as('bob', 'post', '/v1/tenants/other/entity-states').send(sent).expect(201);
   expect(await send(text(sent))).toMatchObject([{ line: 1, status: 409 }]);
 });
 
-it('tells of a bad line and stores the others', async () => {
+it('a batch refuses invalid lines and stores the others', async () => {
   const good = envelope();
   const later = envelope({ snapshot_version: 2 });
   const lines = Buffer.concat([
@@ -155,18 +155,18 @@ it.each([
   ['an envelope over several lines', JSON.stringify(envelope(), null, 2)],
   ['a list of envelopes', JSON.stringify([envelope(), envelope()])],
   ['a list over several lines', JSON.stringify([envelope()], null, 2)],
-])('answers %s once, and says that it is no NDJSON', async (_what, document) => {
+])('%s gets a single error that says it is not NDJSON', async (_what, document) => {
   const [result, ...others] = await send(document);
   expect([others, result]).toEqual([[], expect.objectContaining({ line: 1, status: 400 })]);
   expect(JSON.stringify(result)).toContain('not NDJSON');
 });
 
-it('tells ten problems of a line at most', async () => {
+it('an invalid line lists at most ten problems', async () => {
   const results = await send(text(envelope({ evidence: Array.from({ length: 20 }, () => ({})) })));
   expect(results.map(placesOf)).toEqual([['validation_error', ...Array<unknown>(10).fill(expect.anything())]]);
 });
 
-it('answers while lines are being sent', async () => {
+it('results are returned while lines are still being sent', async () => {
   const batch = open();
   const results = batch.results();
   for (let turn = 1; turn <= 3; turn += 1) {
@@ -179,7 +179,7 @@ it('answers while lines are being sent', async () => {
   expect([statusCode, headers['content-type'], headers['connection']]).toEqual([200, 'application/x-ndjson', 'close']);
 });
 
-it('is answered whole to a client that reads when it has sent everything', async () => {
+it('a client that reads only after sending 1,500 lines gets all results', async () => {
   const lines = Array.from({ length: 1500 }, () => envelope());
   const batch = open();
   await batch.write(text(...lines));
@@ -191,7 +191,7 @@ it('is answered whole to a client that reads when it has sent everything', async
   expect(statuses(results)).toEqual(lines.map(() => 201));
 });
 
-it('keeps what was answered when the connection breaks, and gives the rest when it is sent again', async () => {
+it('acknowledged lines stay stored if the connection breaks, and a repeated batch stores the rest', async () => {
   const prefix = `broken-${randomUUID()}-`;
   const lines = Array.from({ length: 600 }, (_, index) => envelope({ subject: organization(`${prefix}${index}`) }));
   const batch = open();
@@ -209,14 +209,14 @@ it('keeps what was answered when the connection breaks, and gives the rest when 
   expect(await countOf(prefix)).toBe(600);
 });
 
-describe('bounds', () => {
-  it('refuse a batch whose length is too large before anything of it is read', async () => {
+describe('limits of a batch', () => {
+  it('refuse a too large Content-Length before reading the body', async () => {
     const batch = openBatch(urlOf(gateway), { ...headersOf('zoe'), 'Content-Length': '4000001' });
     expect((await batch.answered).statusCode).toBe(413);
     batch.destroy();
   });
 
-  it('end a batch that turns out to be too large behind what was read', async () => {
+  it('end a batch with 413 once its lines exceed the size limit, and keep the earlier lines', async () => {
     const large = text(envelope({ attributes: { note: 'x'.repeat(150_000) } }));
     const batch = open();
     const results: BatchResult[] = [];
@@ -235,14 +235,14 @@ describe('bounds', () => {
     expect(results.length).toBeGreaterThan(20);
   });
 
-  it('end a batch behind as many lines as it may have', async () => {
+  it('end a batch with 413 after the maximum number of lines', async () => {
     const results = await send('x\n'.repeat(3001));
     expect(results).toHaveLength(3001);
     expect(results.at(-1)).toMatchObject({ line: 3001, status: 413 });
     expect(results.at(-2)).toMatchObject({ line: 3000, status: 400 });
   });
 
-  it('let a principal have as many batches open as there are full ones', async () => {
+  it('refuse with 503 one batch more than MAX_BATCHES', async () => {
     const batches = [open(), open(), open()];
     for (const batch of batches) expect((await batch.answered).statusCode).toBe(200);
     const oneMore = open();
@@ -254,7 +254,7 @@ describe('bounds', () => {
     expect(statuses(await send(text(envelope())))).toEqual([201]);
   });
 
-  it('end a batch whose client sends hardly anything, and keep nobody else from importing meanwhile', async () => {
+  it('end the batch of a slow client with 408, and do not delay the batch of another tenant', async () => {
     const own = await startGateway({ MAX_BATCHES: '1', BATCH_LINE_TIMEOUT_MS: '3000' }, gateway);
     const [zoe, bob] = [await own.issuer.mint('zoe'), await own.issuer.mint('bob')];
     await own.as('bob', 'post', '/v1/tenants').send({ tenant_id: 'beside', name: 'Beside' }).expect(201);
@@ -282,19 +282,22 @@ describe('bounds', () => {
   });
 });
 
-describe('is refused as a whole', () => {
+describe('a whole batch', () => {
   const post = (user: User | null) => gateway.as(user, 'post', PATH);
 
-  it.each(['application/json', 'text/plain', 'application/x-ndjson; charset=latin1'])('as %s', async (type) => {
-    const { body } = await post('zoe').type(type).send('{}\n').expect(415);
-    expect(body.error.message).toMatch('application/x-ndjson');
-  });
+  it.each(['application/json', 'text/plain', 'application/x-ndjson; charset=latin1'])(
+    'is refused with the content type %s',
+    async (type) => {
+      const { body } = await post('zoe').type(type).send('{}\n').expect(415);
+      expect(body.error.message).toMatch('application/x-ndjson');
+    },
+  );
 
-  it('with a coding', async () => {
+  it('is refused with a Content-Encoding', async () => {
     await post('zoe').type('application/x-ndjson').set('Content-Encoding', 'gzip').send('{}\n').expect(415);
   });
 
-  it('with an Idempotency-Key, which could not be kept', async () => {
+  it('is refused with an Idempotency-Key', async () => {
     const { body } = await post('zoe')
       .set('Idempotency-Key', 'k')
       .type('application/x-ndjson')
@@ -303,18 +306,18 @@ describe('is refused as a whole', () => {
     expect(body.error.details).toMatchObject([{ path: '/headers/idempotency-key' }]);
   });
 
-  it('before anything is read, without the right', async () => {
+  it('is refused without the required role before its body is read', async () => {
     const batch = openBatch(urlOf(gateway), headersOf('stranger'));
     expect((await batch.answered).statusCode).toBe(403);
     batch.destroy();
   });
 
-  it('with a parameter that it does not know', async () => {
+  it('is refused with an unknown parameter', async () => {
     await gateway.as('zoe', 'post', `${PATH}?dry=1`).type('application/x-ndjson').send('\n').expect(400);
   });
 });
 
-it('ends what is being read when the gateway stops, behind what was answered', async () => {
+it('a gateway that stops ends open batches after the results that it has sent', async () => {
   const own = await startGateway({ OIDC_PROJECT_ID: 'test' }, gateway);
   const token = await own.issuer.mint('zoe');
   const batch = openBatch(urlOf(own), { Authorization: `Bearer ${token}` });
@@ -326,7 +329,7 @@ it('ends what is being read when the gateway stops, behind what was answered', a
   await closing;
 });
 
-it('charges a line as a request: what is beyond the rate is told 429', async () => {
+it('each line counts as a request, and lines beyond the rate limit get 429', async () => {
   const own = await startGateway({ RATE_LIMIT_PER_MINUTE: '40' }, gateway);
   try {
     const client = new Client({ connectionString: gateway.databaseUrl });

@@ -355,7 +355,7 @@ const isHeld = (name: string): name is CapName => name in HOLDINGS;
 const CASES = Object.entries(HOLDINGS).flatMap(([name, make]) => (isHeld(name) ? [[name, make] as const] : []));
 
 describe.each(CASES)('%s', (name, make) => {
-  it('refuses what is too much until one ends, and changes nothing; an operator’s value acts at once', async () => {
+  it('refuses further additions until an existing one ends; a changed limit applies immediately', async () => {
     const holding = await make();
     expect(isDone(await holding.add())).toBe(true);
     const before = await holding.count();
@@ -381,7 +381,7 @@ describe.each(CASES)('%s', (name, make) => {
 // same time.
 const STRICT = CASES.filter(([name]) => !name.startsWith('pending_updates'));
 
-it.each(STRICT)('%s is not passed by requests that come together', async (name, make) => {
+it.each(STRICT)('%s is not exceeded by concurrent requests', async (name, make) => {
   const holding = await make();
   await limit(name, holding.scopeId, (await holding.count()) + 3);
   const most = (await holding.count()) + 3;
@@ -395,7 +395,7 @@ describe('tenants_per_principal', () => {
     gateway.as(user, 'post', '/v1/tenants').send({ tenant_id: `t-${randomUUID()}`, name: 'T' });
   const foundedBy = (user: User) => rowsOf('tenants WHERE founded_by = $1', principalOf(user));
 
-  it('is counted by founder, not by membership', async () => {
+  it('counts tenants by founder, not by membership', async () => {
     const tenantId = await addTenant('bob');
     expect((await database.query('SELECT founded_by FROM tenants WHERE tenant_id = $1', [tenantId])).rows).toEqual([
       { founded_by: principalOf('bob') },
@@ -410,7 +410,7 @@ describe('tenants_per_principal', () => {
     expect(await rowsOf('memberships WHERE principal_id = $1', principalOf('bob'))).toBe(2);
   });
 
-  it('is not passed by requests that come together', async () => {
+  it('is not exceeded by concurrent requests', async () => {
     await limit('tenants_per_principal', principalOf('editor'), 3);
     const answers = await Promise.all(Array.from({ length: 12 }, () => found('editor')));
     expect(answers.filter(isDone)).toHaveLength(3);
@@ -419,7 +419,7 @@ describe('tenants_per_principal', () => {
 });
 
 describe('members_per_tenant', () => {
-  it('lets records change that are there, and refuses a new owner by transfer too', async () => {
+  it('lets existing members change at the limit, and refuses a new owner by transfer', async () => {
     const tenantId = await addTenant();
     const reader = `/v1/tenants/${tenantId}/members/${encodeURIComponent(principalOf('reader'))}`;
     await gateway.as('alice', 'put', reader).send({ role: 'tenant_reader' }).expect(200);
@@ -446,7 +446,7 @@ describe('idempotency_keys_per_day', () => {
     return gateway.as('stranger', 'post', '/v1/tenants').set('Idempotency-Key', key).send(body);
   };
 
-  it('refuses new keys and still answers old ones, which do not count again', async () => {
+  it('refuses new keys at the limit, and still replays existing keys without counting them again', async () => {
     await limit('idempotency_keys_per_day', principalOf('stranger'), 2);
     const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
     await post(first).expect(201);
@@ -459,7 +459,7 @@ describe('idempotency_keys_per_day', () => {
     expect(await rowsOf('tenants WHERE tenant_id = $1', `t-${third}`)).toBe(0);
   });
 
-  it('is not passed by requests that come together', async () => {
+  it('is not exceeded by concurrent requests', async () => {
     await limit('idempotency_keys_per_day', principalOf('o2'), 3);
     const answers = await Promise.all(
       Array.from({ length: 12 }, () =>
@@ -473,10 +473,10 @@ describe('idempotency_keys_per_day', () => {
   });
 });
 
-describe('proposals that come together', () => {
+describe('concurrent proposals', () => {
   const ops = [{ op: 'add', path: '/attributes/x', value: 1 }];
 
-  it('that share a statement do not take one place twice, and a request_id is answered again at the cap', async () => {
+  it('exceed the cap by at most one per statement; a known request_id is answered again at the cap', async () => {
     const tenantId = await addTenant();
     const paths = await Promise.all(
       Array.from(

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-it('shows the owner what it owns, the grantee what it may read, nobody else anything of it', async () => {
+it('the feed shows changes to the owner and the grantee, and not to other tenants', async () => {
   const { body } = await changes().expect(200);
   const [founded, created, granted] = body.items;
   expect(founded).toMatchObject({ type: 'tenant.owner_changed', tenant_id: 'acme', principal_id: 'oidc:test#alice' });
@@ -60,7 +60,7 @@ it('shows the owner what it owns, the grantee what it may read, nobody else anyt
   expect(typesOf(await changes('', 'zoe', 'beta').expect(200))).toEqual(['tenant.owner_changed', 'grant.created']);
 });
 
-it('is filtered by subject and by time', async () => {
+it('the feed is filtered by subject, time, type and paths', async () => {
   const other = await world.addSubject();
   await logged();
   const all = (await changes().expect(200)).body.items;
@@ -85,7 +85,7 @@ it('is filtered by subject and by time', async () => {
   expect(places(await changes('?paths=/attributes/a,/legal').expect(400))).toEqual(['/query/paths/1']);
 });
 
-it('has the members of the entry that its proof shows', async () => {
+it('an item has the members of its log entry, without the salt', async () => {
   const { body } = await changes('?type=snapshot.created').expect(200);
   const [item] = body.items;
   const path = `/v1/tenants/acme/snapshots/${item.snapshot_id}/log-proof`;
@@ -96,7 +96,7 @@ it('has the members of the entry that its proof shows', async () => {
   expect(JSON.stringify(item)).not.toContain(salt);
 });
 
-it('pages by place, without a gap or a repeat while more is written', async () => {
+it('pages have no gaps and no repetitions while changes are written', async () => {
   const seen: number[] = [];
   let after = '';
   for (let round = 0; round < 12; round++) {
@@ -115,7 +115,7 @@ it('pages by place, without a gap or a repeat while more is written', async () =
   expect(seen).toEqual(all.body.items.map(({ log_index }: { log_index: number }) => log_index));
 });
 
-it('shows nothing of a subject once its grant is revoked, and both sides that it was', async () => {
+it('a revoked grant hides the versions from the grantee, and both tenants see grant.revoked', async () => {
   const other = await world.addSubject();
   const revoked = await world.grantOn(other, { scopes: ['read_lineage'] });
   await logged();
@@ -167,7 +167,7 @@ it.each([
   expect(places(await changes(`?${query}`).expect(400))).toEqual([place]);
 });
 
-it('goes on from any place, also one beyond the log', async () => {
+it('a position beyond the log returns an empty page', async () => {
   const { body } = await changes('?after=999999').expect(200);
   expect(body).toEqual({
     items: [],
@@ -177,7 +177,7 @@ it('goes on from any place, also one beyond the log', async () => {
   });
 });
 
-it('leads past what its reader may not know of, and does not tell where that stands', async () => {
+it('next_after passes hidden entries without revealing their position', async () => {
   const hidden = await world.addSubject();
   const grantId = await world.grantOn(hidden, { scopes: ['read_latest'] });
   await logged();
@@ -198,8 +198,8 @@ it('leads past what its reader may not know of, and does not tell where that sta
   await logged();
 });
 
-describe('wait', () => {
-  it('holds until there is something, for every caller', async () => {
+describe('the feed with wait', () => {
+  it('returns to all waiting callers when a change is logged', async () => {
     const { next_after: after } = (await changes('?limit=1000').expect(200)).body;
     const waiting = Promise.all(Array.from({ length: 8 }, () => changes(`?after=${after}&wait=30`).expect(200)));
     await waitFor(async () => (await followers()) === 8);
@@ -209,7 +209,7 @@ describe('wait', () => {
     await waitFor(async () => (await followers()) === 0);
   });
 
-  it('ends with nothing, and gives its place back when its caller goes', async () => {
+  it('returns an empty page on timeout, and frees its slot if the caller disconnects', async () => {
     const { next_after: after } = (await changes('?limit=1000').expect(200)).body;
     expect((await changes(`?after=${after}&wait=1`).expect(200)).body).toEqual({
       items: [],
@@ -270,11 +270,11 @@ class Stream {
   }
 }
 
-describe('as a stream', () => {
+describe('the feed as a stream', () => {
   const all = async (): Promise<number[]> =>
     (await changes('?limit=1000').expect(200)).body.items.map(({ log_index }: { log_index: number }) => log_index);
 
-  it('has everything and what comes, and goes on where it was broken off', async () => {
+  it('sends existing and new changes, and continues after Last-Event-ID', async () => {
     const token = await world.gateway.issuer.mint('alice');
     const stream = await Stream.open(token, '?limit=2');
     await waitFor(async () => stream.ids.length === (await all()).length);
@@ -297,7 +297,7 @@ describe('as a stream', () => {
     await waitFor(async () => (await followers()) === 0);
   });
 
-  it('says, as a page does, that entries of before are still being added', async () => {
+  it('reports, like a page, that earlier entries are still being added', async () => {
     await world.grantOnAll();
     await logged();
     const whole = await changes('?limit=1000', 'bob', 'beta').expect(200);
@@ -316,7 +316,7 @@ describe('as a stream', () => {
     expect((await changes('?limit=1000', 'bob', 'beta').expect(200)).body).toEqual(whole.body);
   });
 
-  it('ends when its token is no longer good, and when its reader is no longer a member', async () => {
+  it('ends when its token expires or its reader is no longer a member', async () => {
     const { gateway } = world;
     // The gateway allows for clocks that differ by a minute, so five seconds remain.
     const exp = Math.floor(Date.now() / 1000) - 55;
@@ -334,7 +334,7 @@ describe('as a stream', () => {
     expect(seen).toBeLessThan(created);
   });
 
-  it('refuses who may not, a wrong place, and more than a principal may follow', async () => {
+  it('refuses strangers, an invalid Last-Event-ID, and a 21st stream of a principal', async () => {
     const { gateway } = world;
     const stranger = await Stream.open(await gateway.issuer.mint('stranger'));
     const token = await gateway.issuer.mint('alice');
@@ -346,7 +346,7 @@ describe('as a stream', () => {
     await waitFor(async () => (await followers()) === 0);
   });
 
-  it('ends when the gateway does', async () => {
+  it('ends when the gateway stops', async () => {
     const beside = await startGateway({}, world.gateway);
     const stream = await Stream.open(await beside.issuer.mint('alice'), '', {}, beside.url);
     await waitFor(() => stream.ids.length > 0);

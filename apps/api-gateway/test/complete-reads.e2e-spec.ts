@@ -85,7 +85,7 @@ async function completeOf(subjectId: string, version: number | 'latest') {
   return body.verification.complete;
 }
 
-it('ends a bundle with a proof by the map that nothing is newer', async () => {
+it('a bundle ends with a proof by the map that its last version is the newest', async () => {
   const subjectId = await subjectOf(3);
   await publish();
   const lines = await bundleOf(subjectId);
@@ -98,7 +98,7 @@ it('ends a bundle with a proof by the map that nothing is newer', async () => {
   await expect(verify(lines.slice(0, -1))).rejects.toThrow(/The last line, complete, is missing/);
 });
 
-it('proves the end of a bundle of erased versions', async () => {
+it('a bundle with erased versions proves that its last version is the newest', async () => {
   const subjectId = await subjectOf(3);
   await publish();
   await erase(subjectId, [1, 2]);
@@ -112,7 +112,7 @@ it('proves the end of a bundle of erased versions', async () => {
   await expect(verify(await bundleOf(subjectId))).resolves.toMatchObject({ isNewest: true });
 });
 
-it('proves a bundle of more versions than one read has', async () => {
+it('a bundle of 260 versions, more than one read returns, is verified', async () => {
   const subjectId = `subject-${randomUUID()}`;
   const lines = Array.from({ length: 260 }, (_, at) =>
     JSON.stringify(
@@ -125,7 +125,7 @@ it('proves a bundle of more versions than one read has', async () => {
   await expect(verify(await bundleOf(subjectId))).resolves.toMatchObject({ isNewest: true, json: { versions: 260 } });
 });
 
-it('says of a read whether the version is the newest in the log', async () => {
+it('verify=complete reports whether a version is the newest in the log', async () => {
   const subjectId = await subjectOf(2);
   const size = await publish();
   const latest = await completeOf(subjectId, 'latest');
@@ -142,7 +142,7 @@ it('says of a read whether the version is the newest in the log', async () => {
   ]);
 });
 
-it('finds a version that somebody hid from the database', async () => {
+it('verify=complete detects a version that was deleted from the database', async () => {
   const subjectId = await subjectOf(2);
   await publish();
   await superuser.query('SET session_replication_role = replica');
@@ -154,7 +154,7 @@ it('finds a version that somebody hid from the database', async () => {
   expect(await completeOf(subjectId, 'latest')).toMatchObject({ is_newest: false, newest_version: 2 });
 });
 
-it('refuses to look up a version in a log without a map', async () => {
+it('verify=complete returns 404 if the log has no map', async () => {
   const other = await startGateway();
   try {
     await other.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme', name: 'Acme' }).expect(201);

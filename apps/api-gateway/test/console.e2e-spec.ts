@@ -11,7 +11,7 @@ afterAll(() => gateway?.close());
 const get = (path: string, encoding = 'identity'): request.Test =>
   request(gateway.url).get(path).set('Accept-Encoding', encoding).buffer(true);
 
-it('sends the page for every address of a view, never kept, under a policy that lets nothing inline run', async () => {
+it('every address of a view returns the page, uncached, with a policy that forbids inline scripts', async () => {
   const addresses = [
     '/console',
     '/console/',
@@ -40,7 +40,7 @@ it('sends the page for every address of a view, never kept, under a policy that 
   }
 });
 
-it('names the keys of the log and the files of the view in the head of the page that verifies', async () => {
+it('the verify page preloads the log keys and its files through Link headers', async () => {
   const { headers } = await get('/console/verify').expect(200);
   const [keys, ...files] = String(headers['link']).split(', ');
   expect(keys).toBe('</log/keys>; rel=preload; as=fetch; crossorigin');
@@ -50,7 +50,7 @@ it('names the keys of the log and the files of the view in the head of the page 
   expect((await get('/console/t/acme')).headers['link']).toBeUndefined();
 });
 
-it('sends files by their hashed names for ever, as they were compressed by the build', async () => {
+it('files with hashed names are cached for ever and sent as the build compressed them', async () => {
   const { text } = await get('/console');
   const names = [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, name]) => name ?? '');
   expect(names.length).toBeGreaterThan(2);
@@ -68,7 +68,7 @@ it('sends files by their hashed names for ever, as they were compressed by the b
   }
 });
 
-it('says as which client the page signs in, and nothing that is secret', async () => {
+it('settings.json returns the client of the sign-in, and no secrets', async () => {
   const { body, headers } = await get('/console/settings.json').expect(200);
   const issuer = `${gateway.issuer.oidcIssuer}/${gateway.issuer.projectId}`;
   const { projectId } = gateway.issuer;
@@ -86,23 +86,23 @@ it.each([
   ['/console/assets/%2e%2e/%2e%2e/package.json', 404],
   ['/console/assets/', 404],
   ['/consoles', 404],
-])('%s is nothing of it: %i', async (path, status) => {
+])('%s returns %i', async (path, status) => {
   const { body } = await request(gateway.url).get(path).expect(status);
   expect(body).toMatchObject({ error: { code: 'not_found', request_id: expect.any(String) } });
 });
 
-it('takes no other method, and answers HEAD without a body', async () => {
+it('POST /console is refused, and HEAD returns no body', async () => {
   await request(gateway.url).post('/console').expect(404);
   const head = await request(gateway.url).head('/console').set('Accept-Encoding', 'identity').expect(200);
   expect(Number(head.headers['content-length'])).toBe((await get('/console')).text.length);
 });
 
-it('lets the window in which somebody signed in reach the page that opened it', async () => {
+it('the sign-in window can reach the page that opened it', async () => {
   const { headers } = await get('/console/signed-in?state=x').expect(200);
   expect(headers['cross-origin-opener-policy']).toBe('unsafe-none');
 });
 
-it('counts by address a hundred times as many requests as the API, for themselves', async () => {
+it('an address has a separate rate limit for the console, 100 times that of the API', async () => {
   const bounded = await startGateway({ RATE_LIMIT_PER_MINUTE_ANONYMOUS: '1' }, gateway);
   try {
     const statuses: number[] = [];
@@ -119,7 +119,7 @@ it('counts by address a hundred times as many requests as the API, for themselve
   }
 });
 
-it('CONSOLE=off: there is none', async () => {
+it('CONSOLE=off disables the console and keeps the docs', async () => {
   const without = await startGateway({ CONSOLE: 'off' }, gateway);
   try {
     for (const path of ['/console', '/console/settings.json']) await request(without.url).get(path).expect(404);

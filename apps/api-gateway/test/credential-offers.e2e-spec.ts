@@ -65,7 +65,7 @@ const offered = ({ body }: Response): Offer => ({
   txCode: body.tx_code,
 });
 
-/** A wallet of others, with a key of its own. */
+/** A third-party wallet with its own key. */
 async function foreignWallet() {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const { kty = '', crv = '', x = '', y = '' } = await exportJWK(publicKey);
@@ -121,7 +121,7 @@ const hashOf = (data: string | ArrayBuffer, alg: string): Uint8Array =>
     .update(typeof data === 'string' ? data : Buffer.from(data))
     .digest();
 
-/** A verifier of others, which gets keys and statuses from the service. */
+/** A third-party verifier, which gets keys and statuses from the service. */
 async function foreignVerifier(kbVerifier?: (data: string, signature: string) => Promise<boolean>) {
   const { body } = await world.gateway.as(null, 'get', '/.well-known/jwt-vc-issuer/tenants/acme').expect(200);
   const keys = createLocalJWKSet(body.jwks);
@@ -143,7 +143,7 @@ async function foreignVerifier(kbVerifier?: (data: string, signature: string) =>
   });
 }
 
-it('a wallet of others takes an offered credential, and presents it', async () => {
+it('a third-party wallet receives an offered credential that a third-party verifier accepts', async () => {
   const version = await write();
   const made = await offer(version, { paths: [NAME], expires_in: 3_600 });
   expect(made.txCode).toMatch(/^\d{6}$/);
@@ -204,7 +204,7 @@ const requestWith = (proof: string, change: object = {}): object => ({
 const errorOf = ({ status, body }: Response): unknown[] => [status, body.error];
 const INVALID_GRANT = [400, 'invalid_grant'];
 
-it('offers a whole version by value, and without a tx_code if the maker wants', async () => {
+it('an offer contains a whole version by value, and omits the tx_code on request', async () => {
   const version = await write();
   const { body } = await world.gateway.as('alice', 'post', offersOf(version)).send({ has_tx_code: false }).expect(201);
   expect(body.tx_code).toBeNull();
@@ -222,7 +222,7 @@ it('offers a whole version by value, and without a tx_code if the maker wants', 
   expect(payload).toMatchObject({ attributes: { legal: { form: HIDDEN } } });
 });
 
-it('is presented in part, with the key of its holder, to verifiers of others', async () => {
+it('a third-party verifier accepts a partial presentation with the key of the holder', async () => {
   const wallet = await foreignWallet();
   const credential = await wallet.take(await offer(await writeCompany(), { profile: 'company_info' }));
   const holder = new SDJwtVcInstance({
@@ -243,7 +243,7 @@ it('is presented in part, with the key of its holder, to verifiers of others', a
   await expect(verifier.verify(presented, { keyBindingNonce: 'another' })).rejects.toThrow();
 });
 
-it('stores only hashes of what the wallet has', async () => {
+it('the database stores only hashes of codes and tokens', async () => {
   const made = await offer(await write());
   const accessToken = await tokenOf(made);
   const { rows } = await world.superuser.query('SELECT to_jsonb(o)::text AS text FROM credential_offers o');
@@ -260,13 +260,13 @@ it('stores only hashes of what the wallet has', async () => {
 });
 
 it.each<[string, object, string]>([
-  ['no grant_type', { grant_type: '' }, 'unsupported_grant_type'],
-  ['another grant', { grant_type: 'authorization_code' }, 'unsupported_grant_type'],
-  ['no code', { 'pre-authorized_code': undefined }, 'invalid_request'],
-  ['two codes', { 'pre-authorized_code': ['a', 'b'] }, 'invalid_request'],
-  ['an invented code', { 'pre-authorized_code': 'a.a' }, 'invalid_grant'],
-  ['no tx_code', { tx_code: undefined }, 'invalid_request'],
-])('refuses %s', async (_, change, code) => {
+  ['without a grant_type', { grant_type: '' }, 'unsupported_grant_type'],
+  ['with another grant_type', { grant_type: 'authorization_code' }, 'unsupported_grant_type'],
+  ['without a code', { 'pre-authorized_code': undefined }, 'invalid_request'],
+  ['with two codes', { 'pre-authorized_code': ['a', 'b'] }, 'invalid_request'],
+  ['with an invented code', { 'pre-authorized_code': 'a.a' }, 'invalid_grant'],
+  ['without a tx_code', { tx_code: undefined }, 'invalid_request'],
+])('a token request %s is refused', async (_, change, code) => {
   const made = await offer(await write());
   const answer = await token(formOf(made, change));
   expect(errorOf(answer)).toEqual([400, code]);
@@ -274,7 +274,7 @@ it.each<[string, object, string]>([
   await tokenOf(made);
 });
 
-it('ends after five wrong codes of the user, and not before', async () => {
+it('an offer ends after five wrong values of tx_code', async () => {
   const wrong = { tx_code: 'wrong' };
   const [ended, lasting] = [await offer(await write()), await offer(await write())];
   for (let count = 1; count <= 4; count++) expect(errorOf(await token(formOf(lasting, wrong)))).toEqual(INVALID_GRANT);
@@ -284,7 +284,7 @@ it('ends after five wrong codes of the user, and not before', async () => {
   expect(errorOf(await token(formOf(ended)))).toEqual(INVALID_GRANT);
 });
 
-it('exchanges a code once, though many ask at once', async () => {
+it('concurrent requests exchange a code only once', async () => {
   const made = await offer(await write());
   const answers = await Promise.all(Array.from({ length: 8 }, () => token(formOf(made))));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
@@ -292,7 +292,7 @@ it('exchanges a code once, though many ask at once', async () => {
   expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ token_type, expires_in: 300 });
 });
 
-it('the database refuses to use an offer twice, and to change it', async () => {
+it('the database refuses to reset or prolong an offer', async () => {
   const [taken, redeemed, missed] = [
     await offer(await write()),
     await offer(await write()),
@@ -314,7 +314,7 @@ it('the database refuses to use an offer twice, and to change it', async () => {
   }
 });
 
-it('gives a token one credential, though many ask at once', async () => {
+it('concurrent requests with one token get only one credential', async () => {
   const accessToken = await tokenOf(await offer(await write()));
   const proofs = await Promise.all(Array.from({ length: 4 }, () => proofOf()));
   const answers = await Promise.all(proofs.map((proof) => takeWith(accessToken, requestWith(proof))));
@@ -328,7 +328,7 @@ it('gives a token one credential, though many ask at once', async () => {
 it.each<[string, string]>([
   ['code', 'expires_at'],
   ['token', 'token_expires_at'],
-])('refuses an expired %s', async (kind, column) => {
+])('an expired %s is refused', async (kind, column) => {
   const made = await offer(await write());
   const accessToken = kind === 'token' ? await tokenOf(made) : '';
   await world.superuser.query('SET session_replication_role = replica');
@@ -339,7 +339,7 @@ it.each<[string, string]>([
   expect(errorOf(answer)).toEqual(kind === 'code' ? INVALID_GRANT : [401, 'invalid_token']);
 });
 
-it('refuses what belongs to another tenant', async () => {
+it('codes, tokens and nonces of another tenant are refused', async () => {
   await world.gateway.as('bob', 'post', '/v1/tenants/beta/issuing-keys').expect(201);
   const made = await offer(await write());
   expect(errorOf(await token(formOf(made), 'beta'))).toEqual(INVALID_GRANT);
@@ -387,7 +387,7 @@ async function withSecret(): Promise<string> {
   return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
 }
 
-it('refuses wrong proofs, and takes a right one afterwards', async () => {
+it('invalid proofs are refused, and a valid one is accepted afterwards', async () => {
   const accessToken = await tokenOf(await offer(await write()));
   for (const [name, parts, code] of PROOFS) {
     const proof = typeof parts === 'function' ? await parts() : await proofOf(parts);
@@ -411,14 +411,14 @@ it('refuses wrong proofs, and takes a right one afterwards', async () => {
   await takeWith(accessToken, requestWith(proof)).expect(200);
 });
 
-it('refuses bodies that are too large, before it reads them', async () => {
+it('bodies that are too large are refused, and invented tokens before that', async () => {
   await token({ grant_type: 'a'.repeat(20_000) }).expect(413);
   const accessToken = await tokenOf(await offer(await write()));
   await takeWith(accessToken, requestWith('a'.repeat(20_000))).expect(413);
   await takeWith('a.a', requestWith('a'.repeat(20_000))).expect(401);
 });
 
-it('asks the database nothing for what was invented', async () => {
+it('invented codes and tokens cause no query of the database', async () => {
   world.gateway.sent.length = 0;
   await token({ grant_type: GRANT_TYPE, 'pre-authorized_code': 'a.a' });
   await takeWith('a.a', requestWith('a'));
@@ -428,7 +428,7 @@ it('asks the database nothing for what was invented', async () => {
 
 const DENIED = [400, 'credential_request_denied'];
 
-it('ends if its version is erased', async () => {
+it('an offer ends if its version is erased', async () => {
   const version = await write();
   await write({}, 2, version.subject.subject_id);
   const [waiting, redeemed] = [await offer(version), await offer(version)];
@@ -444,7 +444,7 @@ it('ends if its version is erased', async () => {
   expect(errorOf(await takeWith(accessToken, requestWith(await proofOf())))).toEqual([401, 'invalid_token']);
 });
 
-it('is given with the status superseded if there is a newer version', async () => {
+it('a credential of an offer has the status superseded if there is a newer version', async () => {
   const version = await write();
   const made = await offer(version);
   await write({}, 2, version.subject.subject_id);
@@ -457,7 +457,7 @@ it('is given with the status superseded if there is a newer version', async () =
   expect(issued.body.items[0]).toMatchObject({ offer_id: made.id, status: 'superseded' });
 });
 
-it('is given to the wallet of a grantee, with the key of the owner, while the grant lasts', async () => {
+it('a grantee’s wallet gets a credential signed by the owner while the grant is live', async () => {
   const version = await write();
   const grantId = await world.grantOn(version.subject, { scopes: ['issue_view'], paths: [NAME] });
   const make = () => world.gateway.as('bob', 'post', offersOf(version, 'beta'));
@@ -480,7 +480,7 @@ it('is given to the wallet of a grantee, with the key of the owner, while the gr
   expect(errorOf(await takeWith(accessToken, requestWith(await proofOf())))).toEqual(DENIED);
 });
 
-it('ends if its key is retired, and not if the key is replaced', async () => {
+it('an offer ends if its key is retired, but not if the key is replaced', async () => {
   const made = await offer(await write());
   const keys = '/v1/tenants/acme/issuing-keys';
   const accessToken = await tokenOf(made);
@@ -492,7 +492,7 @@ it('ends if its key is retired, and not if the key is replaced', async () => {
   expect(errorOf(await token(formOf(second)))).toEqual(INVALID_GRANT);
 });
 
-it('is not changed by the owner of the tables', async () => {
+it('the owner of the tables cannot change an offer', async () => {
   const { id } = await offer(await write(), { paths: [NAME] });
   for (const change of ['paths = NULL', 'wrong_tx_codes = -1', `created_by = 'oidc:test#bob'`]) {
     await expect(
@@ -509,7 +509,7 @@ async function writeCompany(attributes: JsonObject = COMPANY): Promise<Version> 
   return { subject, snapshotId: String(body['snapshot_id']), version: 1 };
 }
 
-it.each(CREDENTIAL_PROFILES)('a wallet of others takes an attestation of the type %s', async (profile) => {
+it.each(CREDENTIAL_PROFILES)('a third-party wallet receives an attestation of the type %s', async (profile) => {
   const version = await writeCompany();
   const wallet = await foreignWallet();
   const credential = await wallet.take(await offer(version, { profile }));
@@ -519,7 +519,7 @@ it.each(CREDENTIAL_PROFILES)('a wallet of others takes an attestation of the typ
   expect(body.items[0]).toMatchObject({ profile, paths: PROFILES[profile].paths });
 });
 
-it('issues an attestation of a published type directly, with a place in the status list', async () => {
+it('an attestation of a published type is issued directly, with a place in the status list', async () => {
   const { snapshotId } = await writeCompany();
   const path = `/v1/tenants/acme/snapshots/${snapshotId}/credentials`;
   const { body } = await world.gateway.as('alice', 'post', path).send({ profile: 'company_info' }).expect(201);
@@ -529,7 +529,7 @@ it('issues an attestation of a published type directly, with a place in the stat
   expect(body).toMatchObject({ profile: 'company_info', offer_id: null, has_holder_key: false });
 });
 
-it('refuses a version that lacks what the profile needs, and names the places', async () => {
+it('a version that lacks members of a profile is refused with their places', async () => {
   const version = await writeCompany({ ...COMPANY, owners: { 'p-1': { percent: '100' } } });
   for (const path of [offersOf(version), offersOf(version).replace('credential-offers', 'credentials')]) {
     const { body } = await world.gateway.as('alice', 'post', path).send({ profile: 'ownership' }).expect(409);
@@ -547,7 +547,7 @@ it('refuses a version that lacks what the profile needs, and names the places', 
     .expect(400);
 });
 
-it('makes an attestation only of what a grant shows', async () => {
+it('an attestation for a grantee contains only the granted parts', async () => {
   const version = await writeCompany();
   await world.grantOn(version.subject, { scopes: ['issue_view'], paths: ['/attributes/owners/p-1'] });
   const ask = (profile: string) => world.gateway.as('bob', 'post', offersOf(version, 'beta')).send({ profile });

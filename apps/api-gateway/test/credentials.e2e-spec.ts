@@ -78,7 +78,7 @@ const foreign = async () => {
   });
 };
 
-it('is verified by another implementation, with its keys and its status', async () => {
+it('another implementation verifies a credential, its keys and its status', async () => {
   const { body } = await issue({ paths: [NAME, '/attributes/owners/0'] });
   expect(body).toMatchObject({ status: 'valid', format: 'dc+sd-jwt', invalid_reason: null, has_holder_key: false });
   const { payload, header } = await (await foreign()).verify(body.credential);
@@ -105,7 +105,7 @@ const decoded = (credential: string): string =>
     .map((part) => Buffer.from(part, 'base64url').toString())
     .join();
 
-it('has the payload of the view, which the log proves', async () => {
+it('the payload of a credential is the view that the log proves', async () => {
   const path = await write();
   await publishLog(world.gateway.databaseUrl);
   const { body } = await issue({}, path);
@@ -126,7 +126,7 @@ it('has the payload of the view, which the log proves', async () => {
   expect(log).toEqual({ origin: expect.any(String), index: rows[0].index });
 });
 
-it('binds a credential to the key of its holder', async () => {
+it('a credential with holder_key is bound to that key', async () => {
   const { x, crv, kty } = await exportJWK((await generateKeyPair('EdDSA', { extractable: true })).publicKey);
   const { body } = await issue({ holder_key: { kty, crv, x } });
   expect(body.has_holder_key).toBe(true);
@@ -144,7 +144,7 @@ it.each([
   ['/format', { format: 'jwt' }],
   ['/paths', { format: 'eddsa-jcs-2022', paths: [NAME] }],
   ['/holder_key', { format: 'eddsa-jcs-2022', holder_key: { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) } }],
-])('refuses %s that is not valid', async (path, body) => {
+])('a request with an invalid %s is refused', async (path, body) => {
   const answer = await post(await write(), body).expect(400);
   expect(answer.body.error.details).toEqual([expect.objectContaining({ path })]);
 });
@@ -157,7 +157,7 @@ const verifyProof = (credential: string): Promise<boolean> =>
     return body;
   });
 
-it('is a W3C credential of the whole envelope, with a proof, a status and a place in the log', async () => {
+it('a W3C credential contains the whole envelope, a proof, a status and its log index', async () => {
   const path = await write();
   await publishLog(world.gateway.databaseUrl);
   const { body } = await issue(WHOLE, path);
@@ -185,12 +185,12 @@ it.each([
   ['the envelope', { credentialSubject: { envelope: {} } }],
   ['the end', { validUntil: '2099-01-01T00:00:00Z' }],
   ['the status', { credentialStatus: undefined }],
-])('has a proof that fails if %s changes', async (_, change) => {
+])('the proof of a W3C credential fails if %s changes', async (_, change) => {
   const { body } = await issue(WHOLE);
   expect(await verifyProof(JSON.stringify({ ...JSON.parse(body.credential), ...change }))).toBe(false);
 });
 
-it('of a whole envelope goes to a grantee only if its grants show everything', async () => {
+it('a grantee gets a W3C credential only if its grants cover the whole envelope', async () => {
   const id = randomUUID();
   const path = (await write(id)).replace('/acme/', '/beta/');
   const grantId = await world.grantOn(
@@ -209,7 +209,7 @@ it('of a whole envelope goes to a grantee only if its grants show everything', a
   expect(shown.body.items).toMatchObject([{ via: 'credential', paths: null }]);
 });
 
-it('becomes superseded in the transaction of the newer version', async () => {
+it('a credential is superseded in the transaction of the newer version', async () => {
   const id = randomUUID();
   const first = await write(id);
   const { body } = await issue({}, first);
@@ -237,7 +237,7 @@ async function issueWhile(begin: string, path: string): Promise<Response> {
   }
 }
 
-it('sees a version that is written at the same time, whichever is first', async () => {
+it('a credential issued while a newer version is being written is superseded', async () => {
   const path = await write();
   const snapshotId = path.split('/')[5];
   const begin = `INSERT INTO snapshots (subject_key, snapshot_version, snapshot_id, tenant_id, generated_at, change_kind, envelope_hash, prev_hash, envelope)
@@ -258,7 +258,7 @@ async function erasureOf(path: string): Promise<string> {
   return `SELECT erase_versions(${String(rows[0].erasure_id)})`;
 }
 
-it('becomes invalid with the erasure of its version, and not of another one', async () => {
+it('a credential becomes invalid when its version is erased, not when another one is', async () => {
   const id = randomUUID();
   const path = await write(id);
   const { body } = await issue({}, path);
@@ -270,14 +270,14 @@ it('becomes invalid with the erasure of its version, and not of another one', as
   await post(path).expect(410);
 });
 
-it('is not issued while its version is erased', async () => {
+it('a credential is not issued while its version is being erased', async () => {
   const path = await write();
   const answer = await issueWhile(await erasureOf(path), path);
   expect([answer.status, answer.body.error?.code]).toEqual([503, 'unavailable']);
   await post(path).expect(410);
 });
 
-it('keeps status indexes unique, and refuses other changes of credentials', async () => {
+it('the database keeps status indexes unique and refuses other changes of credentials', async () => {
   const { body } = await issue();
   const id = body.credential_id.slice('cred_'.length);
   const copy = `INSERT INTO credentials SELECT (jsonb_populate_record(c, jsonb_build_object('credential_id', gen_random_uuid()))).*
@@ -299,7 +299,7 @@ it('keeps status indexes unique, and refuses other changes of credentials', asyn
   }
 });
 
-it('is withdrawn once', async () => {
+it('a credential can be withdrawn only once', async () => {
   const { body } = await issue();
   const path = `${CREDENTIALS}/${body.credential_id}`;
   const withdrawn = await post(`${path}/withdraw`).expect(200);
@@ -309,7 +309,7 @@ it('is withdrawn once', async () => {
   expect((await get(CREDENTIALS).expect(200)).body.items[0]).toEqual(withdrawn.body);
 });
 
-it('serves a status list that everybody may keep, and that has each credential', async () => {
+it('a status list is public, cacheable, and contains each credential', async () => {
   const { body } = await issue();
   const path = new URL(body.status_list.uri).pathname;
   const { text, headers } = await world.gateway.as(null, 'get', path).expect(200);
@@ -324,7 +324,7 @@ it('serves a status list that everybody may keep, and that has each credential',
   await world.gateway.as(null, 'get', `/v1/status-lists/${randomUUID()}`).expect(404);
 });
 
-it('replaces keys: the former key verifies what it signed, and signs nothing more', async () => {
+it('a replaced key still verifies its credentials but signs no new ones', async () => {
   const before = (await issue()).body;
   const { body: second } = await post(KEYS).expect(201);
   const after = (await issue()).body;
@@ -334,7 +334,7 @@ it('replaces keys: the former key verifies what it signed, and signs nothing mor
   expect(rows).toEqual([{ kid: second.kid }]);
 });
 
-it('publishes a key without credentials for another day, because status lists that it signed are cached', async () => {
+it('a replaced key without credentials stays published for a day, for cached status lists', async () => {
   const { body: unused } = await post(KEYS).expect(201);
   await post(KEYS).expect(201);
   const published = async () => (await jwks()).jwks.keys.map(({ kid }: { kid: string }) => kid);
@@ -346,7 +346,7 @@ it('publishes a key without credentials for another day, because status lists th
   expect(await published()).not.toContain(unused.kid);
 });
 
-it('retires a key: its credentials are invalid, and it is not published', async () => {
+it('a retired key is no longer published, and its credentials are invalid', async () => {
   const { body } = await issue();
   const { body: retired } = await post(`${KEYS}/${body.kid}/retire`).expect(200);
   expect(retired).toMatchObject({ kid: body.kid, retired_at: expect.any(String), replaced_at: expect.any(String) });
@@ -365,7 +365,7 @@ it('retires a key: its credentials are invalid, and it is not published', async 
   expect(listed.text).not.toMatch(/"d":|sealed/);
 });
 
-it('belongs to its tenant', async () => {
+it('other tenants cannot read, withdraw or issue credentials of a tenant', async () => {
   const path = await write();
   const { body } = await issue({}, path);
   const elsewhere = path.replace('/acme/', '/beta/');
@@ -386,7 +386,7 @@ it('belongs to its tenant', async () => {
   await world.gateway.as('editor', 'post', path).expect(403);
 });
 
-it('is issued by a grantee with issue_view, of exactly the paths of its grant', async () => {
+it('a grantee with issue_view issues credentials of exactly the paths of its grant', async () => {
   const id = randomUUID();
   const path = (await write(id)).replace('/acme/', '/beta/');
   const of = { subject_type: 'organization', subject_id: id };
@@ -426,7 +426,7 @@ it('is issued by a grantee with issue_view, of exactly the paths of its grant', 
   expect(await statusOf(body.credential_id)).toBe('invalid');
 });
 
-it('is counted by its format', async () => {
+it('issued credentials are counted per format', async () => {
   const count = async () => {
     const metric = await world.gateway.metrics.getSingleMetric('credentials_issued_total')?.get();
     return metric?.values.find(({ labels }) => labels.format === 'eddsa-jcs-2022')?.value ?? NaN;
@@ -437,7 +437,7 @@ it('is counted by its format', async () => {
   expect(await count()).toBe(before + 1);
 });
 
-it('is stored without its text', async () => {
+it('a credential is stored without its text', async () => {
   await issue();
   const { rows } = await world.superuser.query(`SELECT row_to_json(c)::text AS row FROM credentials c`);
   for (const { row } of rows) expect(row).not.toMatch(/Acme AG|eyJ|h1dden/);

@@ -45,15 +45,15 @@ const READS = (base: string, id: string, first: string): string[] => [
   `${base}/provenance`,
 ];
 
-it('is counted from zero', async () => {
+it('the counter of damaged texts starts at zero', async () => {
   expect(await counted()).toBe(0);
 });
 
 describe.each([
   ['changed', CHANGED],
-  ['no JSON any more', BROKEN],
-])('a stored text that was %s', (_, change) => {
-  it('is shown by no operation', async () => {
+  ['no longer JSON', BROKEN],
+])('a stored text that is %s', (_, change) => {
+  it('is refused with 500 by every operation that needs it', async () => {
     const { subject, ids } = await damagedBy(change);
     const [first = '', , last = ''] = ids;
     for (const path of READS(pathOf('/v1/tenants/acme', subject), last, first)) {
@@ -67,7 +67,7 @@ describe.each([
   });
 });
 
-it('is nothing that a later version is built on', async () => {
+it('a damaged version refuses proposals, applications and later versions', async () => {
   const subject = await world.written(1);
   const base = pathOf('/v1/tenants/acme', subject);
   const propose = async (status: number): Promise<{ update_id: string; error: { code: string } }> => {
@@ -88,7 +88,7 @@ it('is nothing that a later version is built on', async () => {
   expect(refused).toEqual(['damaged', 'damaged', 'damaged']);
 });
 
-it('leaves headers, hashes, verifications and other versions as they are', async () => {
+it('a damaged version leaves headers, hashes, verifications and other versions readable', async () => {
   const { subject, ids } = await damagedBy(CHANGED);
   const base = pathOf('/v1/tenants/acme', subject);
   const before = await counted();
@@ -102,13 +102,13 @@ it('leaves headers, hashes, verifications and other versions as they are', async
   expect(await counted()).toBe(before);
 });
 
-it('is told to nobody who may not read it', async () => {
+it('callers without access do not learn that a version is damaged', async () => {
   const { subject, ids } = await damagedBy(CHANGED);
   await world.read(`${pathOf('/v1/tenants/acme', subject)}/snapshots/3`, 403, 'bob');
   await world.read(`/v1/snapshots/${ids[2]}`, 404, 'bob');
 });
 
-it('is exempt from its hash where it has none yet, and not from being JSON', async () => {
+it('a version without a hash is readable if it is JSON, and damaged otherwise', async () => {
   const subject = await world.written(1);
   const path = `${pathOf('/v1/tenants/acme', subject)}/snapshots/1`;
   await world.tamper(subject, 1, 'envelope_hash = NULL');
@@ -117,7 +117,7 @@ it('is exempt from its hash where it has none yet, and not from being JSON', asy
   expect((await world.read(path, 500)).body.error.code).toBe('damaged');
 });
 
-it('is not in a bundle', async () => {
+it('a bundle with a damaged version is refused', async () => {
   const subject = await world.written(2);
   await publishLog(world.gateway.databaseUrl);
   await world.tamper(subject, 1, CHANGED);
@@ -126,7 +126,7 @@ it('is not in a bundle', async () => {
   expect(answer.body.error.code).toBe('damaged');
 });
 
-it('is as it was once an operator did what the runbook says', async () => {
+it('the commands of the runbook restore a damaged version', async () => {
   const { subject, ids } = await damagedBy(CHANGED);
   const path = `${pathOf('/v1/tenants/acme', subject)}/snapshots/2`;
   const { text } = await world.read(path, 500);

@@ -105,7 +105,7 @@ async function rowOf(deliveryId: string): Promise<Record<string, unknown>> {
   return rows[0];
 }
 
-describe('The delivery log', () => {
+describe('the delivery log', () => {
   it('shows each delivery with its attempts, newest first', async () => {
     const log = await subscribe();
     const dead = await add(log, { status: 'dead', attempts: 2, at: '2026-01-01T00:00:00.123456Z' });
@@ -155,7 +155,7 @@ describe('The delivery log', () => {
     );
   });
 
-  it('is filtered', async () => {
+  it('is filtered by status, event type and time', async () => {
     const log = await subscribe();
     const made: Record<string, string> = {};
     for (const [day, status] of ['pending', 'succeeded', 'dead', 'skipped'].entries()) {
@@ -206,7 +206,7 @@ describe('The delivery log', () => {
     expect(answer.body.error.details[0].path).toBe(path);
   });
 
-  it('is paged to its end while deliveries come and go', async () => {
+  it('returns each delivery once, in pages, while deliveries are added and deleted', async () => {
     const log = await subscribe();
     const made: string[] = [];
     // Some of them have the same time, as after one fan-out.
@@ -243,7 +243,7 @@ describe('The delivery log', () => {
     }
   });
 
-  it('gives one delivery with the text that is sent, character for character', async () => {
+  it('returns one delivery with its payload exactly as it is sent', async () => {
     const log = await subscribe();
     const { deliveryId, eventId } = await add(log, { status: 'succeeded', attempts: 1 });
     const answer = await gateway.as('reader', 'get', `${log.deliveries}/${deliveryId}`).expect(200);
@@ -253,7 +253,7 @@ describe('The delivery log', () => {
     expect(answer.text).toContain('"data":{"é\\u0000":1.0,"__proto__":{"b":2,"a":1}}}');
   });
 
-  it('stays readable after the subscription was deleted, and nothing more', async () => {
+  it('stays readable after the subscription is deleted, but refuses redeliveries, replays and tests', async () => {
     const log = await subscribe();
     const { deliveryId } = await add(log, { status: 'dead' });
     await gateway.as('alice', 'delete', log.path).expect(204);
@@ -265,7 +265,7 @@ describe('The delivery log', () => {
     expect(await rowOf(deliveryId)).toMatchObject({ status: 'dead' });
   });
 
-  it('is refused to callers who are no members, whether a delivery exists or not, and changes nothing', async () => {
+  it('refuses callers who are not members, and changes nothing', async () => {
     const log = await subscribe();
     const { deliveryId } = await add(log, { status: 'dead' });
     await gateway.as('bob', 'get', `${log.deliveries}/${randomUUID()}`).expect(403);
@@ -276,7 +276,7 @@ describe('The delivery log', () => {
     expect(await rowOf(deliveryId)).toMatchObject({ status: 'dead' });
   });
 
-  it("does not know another subscription's deliveries, nor ids that are none", async () => {
+  it("returns 404 for another subscription's deliveries, and 400 for invalid ids", async () => {
     const [log, other] = [await subscribe(), await subscribe()];
     const { deliveryId } = await add(other, { status: 'dead' });
     for (const id of [deliveryId, randomUUID()]) {
@@ -297,9 +297,9 @@ describe('The delivery log', () => {
   });
 });
 
-describe('Redelivering', () => {
+describe('a redelivery', () => {
   it.each(['succeeded', 'dead', 'skipped'])(
-    'makes what is %s due again, its schedule from the start',
+    'makes a %s delivery pending again and restarts its schedule',
     async (status) => {
       const log = await subscribe();
       const { deliveryId, eventId } = await add(log, { status, attempts: 9 });
@@ -324,7 +324,7 @@ describe('Redelivering', () => {
     },
   );
 
-  it('is refused while the subscription is disabled, with the way out', async () => {
+  it('is refused while the subscription is disabled, and the message says how to fix it', async () => {
     const log = await subscribe();
     const { deliveryId } = await add(log, { status: 'skipped' });
     await setStatus(log, 'disabled');
@@ -335,7 +335,7 @@ describe('Redelivering', () => {
     await redeliver(log, deliveryId).expect(202);
   });
 
-  it('raced, succeeds once', async () => {
+  it('succeeds once for concurrent requests', async () => {
     const log = await subscribe();
     const { deliveryId } = await add(log, { status: 'dead', attempts: 3 });
     const statuses = await Promise.all(
@@ -345,13 +345,13 @@ describe('Redelivering', () => {
   });
 });
 
-describe('Replaying', () => {
+describe('a replay', () => {
   const statuses = async (log: Log) =>
     Object.fromEntries(
       (await list(log)).items.map((item: { delivery_id: string; status: string }) => [item.delivery_id, item.status]),
     );
 
-  it('makes what was not delivered due again, of one period', async () => {
+  it('makes undelivered events of one period pending again', async () => {
     const log = await subscribe();
     const other = await subscribe();
     const days: string[] = [];
@@ -373,7 +373,7 @@ describe('Replaying', () => {
     expect((await replay(log, { from: '2026-01-01T00:00:00Z' }).expect(202)).body.count).toBe(0);
   });
 
-  it('takes a thousand at a time, oldest first, and says where to go on', async () => {
+  it('makes up to 1,000 deliveries pending, oldest first, and returns where to continue', async () => {
     const log = await subscribe();
     await superuser.query(
       `WITH e AS (INSERT INTO outbox_events (event_id, tenant_id, event_type, body, fanned_out_at)
@@ -392,7 +392,7 @@ describe('Replaying', () => {
     expect((await list(log, '?status=succeeded')).items).toEqual([]);
   });
 
-  it('raced, takes each delivery once', async () => {
+  it('takes each delivery once for concurrent requests', async () => {
     const log = await subscribe();
     for (let count = 0; count < 20; count += 1) await add(log, { status: 'dead', attempts: 1 });
     const answers = await Promise.all(
@@ -424,8 +424,8 @@ describe('Replaying', () => {
   });
 });
 
-describe('The test event', () => {
-  it('goes to this subscription and to no other', async () => {
+describe('a test event', () => {
+  it('is sent only to its subscription', async () => {
     const [log, other] = [await subscribe(), await subscribe()];
     const answer = await test(log).set('X-Request-Id', 'req-test').set('traceparent', TRACEPARENT).expect(202);
     expect(answer.body).toMatchObject({
@@ -465,7 +465,7 @@ describe('The test event', () => {
   });
 });
 
-describe('The worker', () => {
+describe('the worker', () => {
   const woken: DeliveryRef[] = [];
   let queue: EventQueue;
 
@@ -477,7 +477,7 @@ describe('The worker', () => {
 
   afterAll(() => queue?.close());
 
-  it('is told of what is due again, and of no more than whose turn it is', async () => {
+  it('is notified of every redelivered, replayed or test delivery', async () => {
     const log = await subscribe();
     const refs = await Promise.all(
       ['dead', 'skipped'].map(async (status) => {

@@ -73,7 +73,7 @@ const sha256 = (value: unknown): string =>
     .digest('hex');
 
 describe('a diff', () => {
-  it('is the same result in its four forms, with subject and versions where versions were asked for', async () => {
+  it('is the same in all four forms, with subject and versions if it is by version', async () => {
     const chain = await twoVersions();
     const [first = '', last = ''] = chain.ids;
     const expected = {
@@ -110,7 +110,7 @@ describe('a diff', () => {
     }
   });
 
-  it('goes backwards, and is empty from a version to itself', async () => {
+  it('can go backwards, and is empty from a version to itself', async () => {
     const chain = await twoVersions();
     const { body } = await gateway.as('reader', 'get', byVersion(chain, 'from_version=2&to_version=1')).expect(200);
     expect(body).toMatchObject({ from_version: 2, to_version: 1, from: { snapshot_version: 2 } });
@@ -135,7 +135,7 @@ describe('a diff', () => {
       ['/', '/subject'],
       ['/attributes/legal/legal_name', '/evidence/0', '/generated_at', '/snapshot_id', '/snapshot_version'],
     ],
-  ])('looks at the roots of include=%s', async (include, roots, paths) => {
+  ])('compares only the roots of include=%s', async (include, roots, paths) => {
     const chain = await writeChain(
       { attributes: { legal: { legal_name: 'A' } }, evidence: [evidence] },
       { attributes: { legal: { legal_name: 'B' } }, generated_at: '2026-02-15T09:30:00Z' },
@@ -146,7 +146,7 @@ describe('a diff', () => {
     expect(body.ops.map((op: { path: string }) => op.path)).toEqual(paths);
   });
 
-  it('turns one stored envelope into the other byte for byte, whatever its keys are called', async () => {
+  it('turns one stored envelope into the other byte for byte, even with unusual keys', async () => {
     const attributes = (text: string): Attributes => JSON.parse(text) as Attributes;
     const chain = await writeChain(
       {
@@ -179,7 +179,7 @@ describe('a diff', () => {
     expect(body.attribution).toContainEqual({ path: '/attributes/__proto__/a', from: [], to: null });
   });
 
-  it('names each changed path once, and omits attribution when told to', async () => {
+  it('names each changed path once, and omits attribution on request', async () => {
     const chain = await writeChain(
       { attributes: { legal: { legal_name: 'A' }, list: [1, 2, 3] } },
       { attributes: { legal: { legal_name: 'A' }, list: [3] } },
@@ -192,7 +192,7 @@ describe('a diff', () => {
     expect((await gateway.as('reader', 'get', without).expect(200)).body).not.toHaveProperty('attribution');
   });
 
-  it('may be kept for ever, unless it was verified', async () => {
+  it('is cacheable for ever, unless it is verified', async () => {
     const chain = await twoVersions();
     const path = byVersion(chain, 'from_version=1&to_version=2', 'acme');
     const first = await gateway.as('reader', 'get', path).expect(200);
@@ -214,7 +214,7 @@ describe('a verified diff', () => {
   const three = (): Promise<Chain> =>
     writeChain(...['A', 'B', 'C'].map((name) => ({ attributes: { legal: { legal_name: name } } })));
 
-  it('has the verification of both snapshots', async () => {
+  it('contains the verification of both snapshots', async () => {
     const chain = await three();
     const [first, last] = [sha256(chain.sent[0]), sha256(chain.sent[1])];
     const path = byVersion(chain, 'from_version=1&to_version=2');
@@ -254,7 +254,7 @@ describe('a verified diff', () => {
     expect((await gateway.as('reader', 'get', path).expect(200)).body).not.toHaveProperty('verification');
   });
 
-  it('shows what was tampered with, on either side', async () => {
+  it('detects tampering on either side', async () => {
     const chain = await three();
     const superuser = new Client({ connectionString: gateway.databaseUrl });
     await superuser.connect();
@@ -332,7 +332,7 @@ describe('a diff is refused', () => {
     }
   });
 
-  it('between snapshots of different subjects, but says so only to who may read both', async () => {
+  it('between snapshots of different subjects, with the reason only for callers that may read both', async () => {
     const [one, other] = [await twoVersions(), await twoVersions()];
     const [from = '', to = ''] = [one.ids[0], other.ids[0]];
     for (const tenant of [undefined, 'acme']) {
@@ -349,7 +349,7 @@ describe('a diff is refused', () => {
     }
   });
 
-  it('for what does not exist: 404 to who may read', async () => {
+  it('with 404 for a missing version or snapshot, if the caller may read the subject', async () => {
     const chain = await twoVersions();
     const [first = ''] = chain.ids;
     for (const path of [
@@ -370,10 +370,10 @@ async function grantToBeta({ subject }: Chain, scopes: string[]): Promise<string
   return (await gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(grant).expect(201)).body.grant_id;
 }
 
-describe('who may read a diff', () => {
+describe('the right to read a diff', () => {
   const query = 'from_version=1&to_version=2';
 
-  it('says the same of a subject that exists and of one that does not', async () => {
+  it('is refused with the same message for existing and missing subjects', async () => {
     const chain = await twoVersions();
     const none: Chain = { ...chain, subject: { ...chain.subject, subject_id: 'none' } };
     const there = await gateway.as('bob', 'get', byVersion(chain, query, 'beta')).expect(403);
@@ -384,12 +384,12 @@ describe('who may read a diff', () => {
     expect(hidden.body.error.message).toBe(missing.body.error.message);
   });
 
-  it('says the same of a snapshot that does not exist', async () => {
+  it('is refused to a stranger even if a snapshot does not exist', async () => {
     const { ids } = await twoVersions();
     await gateway.as('stranger', 'get', byId(ids[0] ?? '', randomUUID(), '', 'acme')).expect(403);
   });
 
-  it('is the grantee with read_diff, while the grant lives', async () => {
+  it('belongs to a grantee with read_diff while the grant is live', async () => {
     const chain = await twoVersions();
     const [first = '', last = ''] = chain.ids;
     const statuses = async (): Promise<number[]> => {

@@ -8,7 +8,7 @@ describe('direct writes', () => {
   const write = (user: User, tenant: string, body: Record<string, unknown>) =>
     gateway.as(user, 'post', `/v1/tenants/${tenant}/entity-states`).send(body);
 
-  it('answer header and envelope, follow one another, and count as usage', async () => {
+  it('return the header and the envelope, extend the chain, and count as usage', async () => {
     await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'import', name: 'Import' }).expect(201);
     const audit = { created_by: 'oidc:test#somebody-else', created_at: '2026-01-15T09:30:00Z', source: 'import' };
     const first = envelope({ audit });
@@ -36,7 +36,7 @@ describe('direct writes', () => {
     expect(JSON.stringify(usage.body)).toMatch(/"snapshot_writes":2/);
   });
 
-  it('are refused by version, owner and id', async () => {
+  it('are refused for a wrong version, owner or id', async () => {
     const first = envelope();
     const at = (version: number, change: Record<string, unknown> = {}): Record<string, unknown> =>
       envelope({ subject: first['subject'], snapshot_version: version, ...change });
@@ -66,7 +66,7 @@ describe('direct writes', () => {
     expect(paths(await write('editor', 'acme', at(2)).expect(409))).toEqual(['/snapshot_version']);
   });
 
-  it('give a version once, whoever races for it', async () => {
+  it('store a version once for concurrent writers', async () => {
     const first = envelope();
     await write('editor', 'acme', first).expect(201);
     const statuses = await Promise.all(

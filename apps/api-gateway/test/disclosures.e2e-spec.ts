@@ -97,7 +97,7 @@ const isById = (path: string): boolean => ids.some((id) => path.includes(id));
 const formsOf = (path: string): string[] =>
   isById(path) ? [`/v1/tenants/beta${path}`, `/v1${path}`] : [of('beta') + path, GLOBAL() + path];
 
-it.each(READS)('%s is recorded before it is answered, in both forms', async (_, pathOf, expected) => {
+it.each(READS)('a read of %s is recorded as a disclosure, in both forms', async (_, pathOf, expected) => {
   const [scoped = '', global = ''] = formsOf(pathOf());
   await get(scoped).set('X-Request-Id', 'first');
   const recorded = await disclosed();
@@ -112,12 +112,12 @@ it.each(READS)('%s is recorded before it is answered, in both forms', async (_, 
   expect(await disclosed()).toEqual(recorded);
 });
 
-it('a bundle is recorded', async () => {
+it('a bundle is recorded as a disclosure', async () => {
   await get(`${of('beta')}/export?proofs=log`).set('Accept', 'application/x-ndjson');
   expect(await shorts()).toEqual(['bob 1-2 bundle']);
 });
 
-it('the first read of a principal is recorded though the answer comes from memory', async () => {
+it('the first read of a principal is recorded even if the answer comes from the cache', async () => {
   const path = '/snapshots/latest';
   await get(of('acme') + path, 'alice');
   await get(of('beta') + path, 'bob');
@@ -125,12 +125,12 @@ it('the first read of a principal is recorded though the answer comes from memor
   expect(await shorts()).toEqual(['bob 2-2 snapshot', 'proposer 2-2 snapshot']);
 });
 
-it('reads at once are one row', async () => {
+it('concurrent reads are recorded as one disclosure', async () => {
   await Promise.all(Array.from({ length: 20 }, () => get(`${of('beta')}/snapshots/latest`)));
   expect(await shorts()).toEqual(['bob 2-2 snapshot']);
 });
 
-it('each hit of a search is recorded, and a list without one is not', async () => {
+it('each hit of a search is recorded, but not the items of a plain list', async () => {
   const name = `Sought ${subject.subject_id} AG`;
   await world.superuser.query('UPDATE subjects SET name = lower($2) WHERE subject_id = $1', [subject.subject_id, name]);
   const list = '/v1/tenants/beta/accessible-subjects';
@@ -146,7 +146,7 @@ it('each hit of a search is recorded, and a list without one is not', async () =
   expect(await shorts()).toEqual(['bob 2-2 search']);
 });
 
-it('a hit that cannot be recorded is not shown', async () => {
+it('a search returns 503 if its hit cannot be recorded', async () => {
   const name = `Hidden ${subject.subject_id} AG`;
   await world.superuser.query('UPDATE subjects SET name = lower($2) WHERE subject_id = $1', [subject.subject_id, name]);
   await world.superuser.query('REVOKE INSERT ON disclosures FROM iss_gateway');
@@ -159,14 +159,14 @@ it('a hit that cannot be recorded is not shown', async () => {
   }
 });
 
-it('what the owner reads is not recorded, in either form', async () => {
+it('reads by the owner are not recorded, in either form', async () => {
   for (const [, pathOf] of READS) {
     for (const path of formsOf(pathOf())) await get(path.replace('tenants/beta', 'tenants/acme'), 'alice');
   }
   expect(await disclosed()).toEqual([]);
 });
 
-it('what is refused is not recorded', async () => {
+it('refused reads are not recorded', async () => {
   await get(`${of('beta')}/snapshots/3`, 'bob', 404);
   await get(`${of('beta')}/snapshots/latest`, 'zoe', 403);
   await revokeGrants();
@@ -175,7 +175,7 @@ it('what is refused is not recorded', async () => {
   expect(await disclosed()).toEqual([]);
 });
 
-it('in the global form it is the first tenant by whose grant the caller may', async () => {
+it('a global read is recorded for the first tenant whose grant allows it', async () => {
   await world.setMember('bob', 'beta', 'o1', { allow_counterparty_access: true });
   await world.setMember('o1', 'gamma', 'o1', { allow_counterparty_access: true });
   await revokeGrants();
@@ -185,7 +185,7 @@ it('in the global form it is the first tenant by whose grant the caller may', as
   expect(await disclosed()).toMatchObject([{ grantee_tenant_id: 'gamma', principal_id: 'oidc:test#o1' }]);
 });
 
-it('nothing is shown that cannot be recorded', async () => {
+it('a read by a grantee returns 503 if it cannot be recorded', async () => {
   const superuser = new Client({ connectionString: world.gateway.databaseUrl });
   await superuser.connect();
   try {
@@ -203,7 +203,7 @@ it('nothing is shown that cannot be recorded', async () => {
   expect(await shorts()).toEqual(['bob 2-2 snapshot']);
 });
 
-describe('the lists', () => {
+describe('lists of disclosures', () => {
   beforeEach(async () => {
     await get(`${of('beta')}/snapshots/1`);
     await get(`${of('beta')}/snapshots/2`);
@@ -225,7 +225,7 @@ describe('the lists', () => {
     expect(await disclosed(`?from=${both[1]?.first_at}&to=${both[0]?.first_at}`)).toEqual(both);
   });
 
-  it('are filtered by who was shown something, in which way, and of which subject', async () => {
+  it('are filtered by principal, kind of read and subject', async () => {
     await get(`${of('beta')}/snapshots/1`, 'proposer');
     await get(`${of('beta')}/provenance`);
     const bob = `principal_id=${encodeURIComponent('oidc:test#bob')}`;
@@ -244,7 +244,7 @@ describe('the lists', () => {
     expect(places(await get('/v1/tenants/beta/disclosures?subject_id=x', 'zoe', 400))).toEqual(['/query/subject_type']);
   });
 
-  it('name the grant of each, its purpose and the request', async () => {
+  it('name the grant, its purpose and the request of each disclosure', async () => {
     const { rows } = await world.superuser.query<{ id: string }>(
       `UPDATE grants SET purpose = 'Review of 2026' WHERE subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)
        RETURNING grant_id AS id`,
@@ -259,7 +259,7 @@ describe('the lists', () => {
     });
   });
 
-  it('show the grantee its own', async () => {
+  it('show the grantee only its own disclosures', async () => {
     const { body } = await get('/v1/tenants/beta/disclosures', 'zoe');
     expect(body.items.slice(0, 2)).toEqual(await disclosed());
     const { body: none } = await get('/v1/tenants/gamma/disclosures', 'o1');

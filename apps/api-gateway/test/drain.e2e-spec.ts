@@ -37,7 +37,7 @@ const SUBJECT = '/v1/tenants/acme/subjects/organization/one';
 const LATEST = `${SUBJECT}/snapshots/latest`;
 const CHANGES = '/v1/tenants/acme/changes';
 
-it('serves on while load balancers notice, closing each connection, and loses nobody', async () => {
+it('a draining gateway answers all requests, closes each connection, and ends after the notice period', async () => {
   expect(await told(LATEST)).toBe(`${LATEST} 200 keep-alive`);
   const followed = await ask(CHANGES, { Accept: 'text/event-stream' }, false);
   const isOver = new Promise<void>((resolve) => followed.on('close', resolve).resume());

@@ -13,8 +13,8 @@ afterAll(() => gateway?.close());
 
 const member = (name: string): string => `/v1/tenants/acme/members/${encodeURIComponent(`oidc:test#${name}`)}`;
 
-describe('tenants', () => {
-  it('answers both shapes, and makes a human its owner', async () => {
+describe('POST /v1/tenants', () => {
+  it('returns both shapes, and makes the human founder the owner', async () => {
     const answer = await gateway.as('zoe', 'post', '/v1/tenants').send({ tenant_id: 'zed', name: 'Zed' }).expect(201);
     const settings = {
       chain_enforced: true,
@@ -44,7 +44,7 @@ describe('tenants', () => {
     expect(answer.body.error.details?.map((detail: { path: string }) => detail.path)).toEqual(paths);
   });
 
-  it('names keys that reach into the class', async () => {
+  it('refuses the keys __proto__ and constructor', async () => {
     const answer = await gateway
       .as('alice', 'post', '/v1/tenants')
       .set('Content-Type', 'application/json')
@@ -58,7 +58,7 @@ describe('tenants', () => {
 });
 
 describe('members', () => {
-  it('are made by admins, who cannot change an owner', async () => {
+  it('are added by admins, who cannot change an owner', async () => {
     await gateway.as('alice', 'put', member('admin')).send({ role: 'tenant_admin' }).expect(200, {
       tenant_id: 'acme',
       principal_id: 'oidc:test#admin',
@@ -71,7 +71,7 @@ describe('members', () => {
     await gateway.as('alice', 'put', '/v1/tenants/acme/members/nobody').send({ role: 'tenant_reader' }).expect(400);
   });
 
-  it('keep one owner, whoever races', async () => {
+  it('keep one owner if both owners step down concurrently', async () => {
     await gateway.as('o1', 'post', '/v1/tenants').send({ tenant_id: 'duo', name: 'Duo' }).expect(201);
     const path = (name: string): string => `/v1/tenants/duo/members/${encodeURIComponent(`oidc:test#${name}`)}`;
     await gateway.as('o1', 'put', path('o2')).send({ role: 'tenant_owner' }).expect(200);
@@ -86,7 +86,7 @@ describe('members', () => {
     expect(statuses.sort()).toEqual([200, 409]);
   });
 
-  it('of which only humans assign tenant_owner', async () => {
+  it('that are not human cannot assign tenant_owner', async () => {
     const token = await gateway.issuer.mint('bot', { principal_type: 'service_account' });
     const create = gateway.as(null, 'post', '/v1/tenants').set('Authorization', `Bearer ${token}`);
     await create.send({ tenant_id: 'bots', name: 'Bots' }).expect(201);
@@ -100,7 +100,7 @@ describe('principals', () => {
   const path = (tenant: string, name: string): string =>
     `/v1/tenants/${tenant}/principals/${encodeURIComponent(`oidc:test#${name}`)}`;
 
-  it('change field by field, under the rules for humans', async () => {
+  it('change field by field, and only humans may set some fields', async () => {
     await gateway.as('o1', 'post', '/v1/tenants').send({ tenant_id: 'kin', name: 'Kin' }).expect(201);
     const put = (user: User, name: string, change: Record<string, unknown>) =>
       gateway.as(user, 'put', path('kin', name)).send(change);
@@ -135,7 +135,7 @@ describe('principals', () => {
     ]);
   });
 
-  it('that are owners may assign owners only when they are human', async () => {
+  it('that are owners but not human cannot assign tenant_owner', async () => {
     await gateway.as('o1', 'put', path('kin', 'o2')).send({ api_functional_role: 'tenant_owner' }).expect(200);
     await gateway.as('o1', 'put', path('kin', 'o2')).send({ principal_type: 'service_account' }).expect(200);
     await gateway.as('o2', 'put', path('kin', 'zoe')).send({ api_functional_role: 'tenant_owner' }).expect(422);
@@ -174,7 +174,7 @@ describe('webhook subscriptions', () => {
     [{ target_url: 'ftp://example.com' }, '/target_url'],
     [{ event_types: ['webhook.test'] }, '/event_types'],
     [{ subscribed_event_types: ['refresh_request.created'] }, '/subscribed_event_types'],
-  ])('are refused: %j', async (change, path) => {
+  ])('are refused with %j', async (change, path) => {
     const answer = await gateway
       .as('alice', 'post', '/v1/webhook-subscriptions')
       .send({ ...create, ...change })
@@ -183,7 +183,7 @@ describe('webhook subscriptions', () => {
   });
 });
 
-describe('the edge', () => {
+describe('the gateway', () => {
   const raw = (path: string, headers: Record<string, string>): Promise<{ status: number; body: string }> =>
     new Promise((resolve, reject) => {
       httpRequest(`${gateway.url}${path}`, { headers }, (response) => {
@@ -225,7 +225,7 @@ describe('the edge', () => {
     ['delete', '/v1/tenants/acme/members/x'],
     ['post', '/v1/tenants/acme/entity-states'],
     ['post', '/v1/tenants/acme/entity-state-updates'],
-  ] as const)('%s %s takes no query', async (method, path) => {
+  ] as const)('%s %s refuses query parameters', async (method, path) => {
     const answer = await gateway.as('alice', method, `${path}?colour=red`).expect(400);
     expect(answer.body.error.message).toBe('Unknown query parameter `colour`. This route takes none.');
     expect(answer.body.error.details).toEqual([
@@ -237,19 +237,22 @@ describe('the edge', () => {
     ]);
   });
 
-  it.each(['/v1/tenants', '/v1/tenants/acme'])('%s refuses parameters with names of every object', async (path) => {
-    for (const name of Object.getOwnPropertyNames(Object.prototype)) {
-      const answer = await gateway.as('alice', 'get', `${path}?${name}=1`).expect(400);
-      expect(answer.body.error.details).toMatchObject([{ path: `/query/${name}`, code: 'unknown_field' }]);
-    }
-  });
+  it.each(['/v1/tenants', '/v1/tenants/acme'])(
+    '%s refuses parameters named like members of Object.prototype',
+    async (path) => {
+      for (const name of Object.getOwnPropertyNames(Object.prototype)) {
+        const answer = await gateway.as('alice', 'get', `${path}?${name}=1`).expect(400);
+        expect(answer.body.error.details).toMatchObject([{ path: `/query/${name}`, code: 'unknown_field' }]);
+      }
+    },
+  );
 
-  it('allows what a path offers', async () => {
+  it('lists the methods of a path in Allow', async () => {
     const answer = await gateway.as('alice', 'delete', '/v1/tenants').expect(405);
     expect(answer.headers['allow']).toBe('GET, POST');
   });
 
-  it('takes JSON in UTF-8 only, and not too much of it', async () => {
+  it('refuses bodies that are not UTF-8 JSON, are encoded, empty or too large', async () => {
     const post = () => gateway.as('alice', 'post', '/v1/tenants/acme/entity-states');
     await post().set('Content-Type', 'text/plain').send('{}').expect(415);
     await post().set('Content-Type', 'application/json; charset=latin1').send('{}').expect(415);
@@ -261,7 +264,7 @@ describe('the edge', () => {
     expect(large.body.error.code).toBe('payload_too_large');
   });
 
-  it('asks for a token before it reads a body', async () => {
+  it('returns 401 before it reads a body', async () => {
     const answer = await gateway
       .as(null, 'post', '/v1/tenants')
       .set('Content-Type', 'text/plain')
@@ -272,7 +275,7 @@ describe('the edge', () => {
     );
   });
 
-  it('keeps a sane request id and replaces any other', async () => {
+  it('keeps a valid X-Request-Id and replaces an invalid one', async () => {
     const kept = await gateway.as(null, 'get', '/health').set('X-Request-Id', 'abc-1').expect(200, { status: 'ok' });
     expect(kept.headers['x-request-id']).toBe('abc-1');
     const replaced = await gateway.as(null, 'get', '/health').set('X-Request-Id', 'a b').expect(200);
@@ -281,19 +284,19 @@ describe('the edge', () => {
     expect(replaced.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  it('answers headers that are too large in the error envelope', async () => {
+  it('returns 431 in the error envelope for headers that are too large', async () => {
     const answer = await raw('/health', { 'x-large': 'x'.repeat(20_000) });
     expect(answer.status).toBe(431);
     expect(JSON.parse(answer.body).error.code).toBe('request_header_fields_too_large');
   });
 
-  it('says in the error envelope that it meets no expectation but 100-continue', async () => {
+  it('returns 417 in the error envelope for an unknown expectation', async () => {
     const answer = await raw('/health', { expect: '200-ok' });
     expect(answer.status).toBe(417);
     expect(JSON.parse(answer.body).error).toMatchObject({ code: 'validation_error', request_id: expect.any(String) });
   });
 
-  it('says what it is and whether it is ready', async () => {
+  it('returns its version at /v1/meta and its state at /v1/ops/readiness', async () => {
     const meta = await gateway.as(null, 'get', '/v1/meta').expect(200);
     expect(Object.keys(meta.body).sort()).toEqual(['builtAt', 'env', 'gitSha', 'node', 'service', 'ts', 'version']);
     const ready = await gateway.as(null, 'get', '/v1/ops/readiness').expect(200);
@@ -303,7 +306,7 @@ describe('the edge', () => {
     });
   });
 
-  it('names its issuer to whoever asks at its own origin', async () => {
+  it('returns its issuer as the metadata of a protected resource', async () => {
     const answer = await gateway.as(null, 'get', '/.well-known/oauth-protected-resource').expect(200);
     const port = new URL(gateway.url).port;
     expect(answer.body).toMatchObject({ resource: `http://127.0.0.1:${port}`, bearer_methods_supported: ['header'] });
@@ -312,7 +315,7 @@ describe('the edge', () => {
     expect((await raw('/.well-known/oauth-protected-resource', { host: 'a b' })).status).toBe(400);
   });
 
-  it('shows its figures elsewhere than where callers reach it', async () => {
+  it('does not serve /metrics to callers, and exports counters before the first event', async () => {
     await gateway.as(null, 'get', '/metrics').expect(404);
     const figures = await gateway.metrics.metrics();
     expect(figures).toContain('http_request_duration_seconds');
@@ -322,7 +325,7 @@ describe('the edge', () => {
     for (const why of ['full', 'late']) expect(figures).toContain(`work_tasks_refused_total{why="${why}"`);
   });
 
-  it('tells browsers how to treat each answer, and takes neither TRACE nor a parameter twice', async () => {
+  it('sends security headers, and refuses TRACE and repeated parameters', async () => {
     for (const path of ['/v1/meta', '/none', '/docs']) {
       const { headers } = await gateway.as(null, 'get', path);
       expect(headers).toMatchObject({
@@ -340,7 +343,7 @@ describe('the edge', () => {
     await gateway.as('alice', 'get', '/v1/tenants?limit=1&limit=2').expect(400);
   });
 
-  it('describes every route in OpenAPI 3.1, and shows it', async () => {
+  it('describes every route in OpenAPI 3.1, and serves Swagger UI without unsafe content', async () => {
     const document = await gateway.as(null, 'get', '/openapi.json').expect(200);
     expect(document.body.openapi).toBe('3.1.0');
     for (const path of Object.values<Record<string, { summary?: string }>>(document.body.paths)) {
@@ -368,7 +371,7 @@ describe('the edge', () => {
     expect(help.text).toContain('<h2 id="conflict">');
   });
 
-  it('serves the documents, their images and a search, and leads from / to the console', async () => {
+  it('serves the documents, their images and a search, and redirects from / to the console', async () => {
     expect((await gateway.as(null, 'get', '/').expect(302)).headers['location']).toBe('/console');
     const page = await gateway.as(null, 'get', '/docs/operations/install').expect(200);
     expect(page.text).toContain('<a href="/docs">API</a>');
@@ -382,7 +385,7 @@ describe('the edge', () => {
 });
 
 describe('settings', () => {
-  it('DOCS=off: neither OpenAPI nor Swagger UI, and the pages that errors lead to', async () => {
+  it('DOCS=off removes OpenAPI and Swagger UI, and keeps the pages that errors link to', async () => {
     const other = await startGateway({ DOCS: 'off' }, gateway);
     for (const path of ['/docs', '/docs/swagger-ui-init.js', '/openapi.json', '/openapi.yaml', '/oauth2-redirect.html'])
       await other.as(null, 'get', path).expect(404);
@@ -400,18 +403,21 @@ describe('settings', () => {
     ['authorized', 401, 200, 404],
     ['public', 200, 200, 200],
     ['off', 401, 404, 404],
-  ])('GLOBAL_READS=%s', async (mode, anyone, owner, stranger) => {
-    const other = await startGateway({ GLOBAL_READS: mode }, gateway);
-    for (const path of ['/v1/subjects/entity/e1/snapshots/latest', `/v1/snapshots/${String(body['snapshot_id'])}`]) {
-      await other.as(null, 'get', path).expect(anyone);
-      await other.as('alice', 'get', path).expect(owner);
-      await other.as('stranger', 'get', path).expect(stranger);
-    }
-    await other.as(null, 'get', '/v1/tenants/acme/subjects/entity/e1/snapshots/latest').expect(401);
-    await other.close();
-  });
+  ])(
+    'GLOBAL_READS=%s decides global reads without a token, by the owner and by a stranger',
+    async (mode, anyone, owner, stranger) => {
+      const other = await startGateway({ GLOBAL_READS: mode }, gateway);
+      for (const path of ['/v1/subjects/entity/e1/snapshots/latest', `/v1/snapshots/${String(body['snapshot_id'])}`]) {
+        await other.as(null, 'get', path).expect(anyone);
+        await other.as('alice', 'get', path).expect(owner);
+        await other.as('stranger', 'get', path).expect(stranger);
+      }
+      await other.as(null, 'get', '/v1/tenants/acme/subjects/entity/e1/snapshots/latest').expect(401);
+      await other.close();
+    },
+  );
 
-  it('can close /v1/meta', async () => {
+  it('META_REQUIRES_AUTH=true requires a token for /v1/meta', async () => {
     const closed = await startGateway({ META_REQUIRES_AUTH: 'true' }, gateway);
     await closed.as(null, 'get', '/v1/meta').expect(401);
     await closed.as('alice', 'get', '/v1/meta').expect(200);

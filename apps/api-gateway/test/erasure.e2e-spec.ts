@@ -135,7 +135,7 @@ const headerOf = ({
   ...{ snapshot_id, snapshot_version, envelope_hash, prev_hash, created_at },
 });
 
-it('a pending erasure changes nothing; confirmed by another human it takes the content and leaves the rest', async () => {
+it('an erasure changes nothing until another human confirms it, and then removes only the content', async () => {
   const subject = Subject.of(3);
   const { body: pending } = await subject.request([2, 1, 2]);
   expect(pending).toMatchObject({ status: 'pending', versions: [1, 2], confirmation: 'required', erased_versions: [] });
@@ -175,7 +175,7 @@ it('a pending erasure changes nothing; confirmed by another human it takes the c
   await get(`${subject.path}/snapshots/3`);
 });
 
-it('lists show that a version was erased, and chains hold over its hash', async () => {
+it('lists mark an erased version, and chains stay valid through its hash', async () => {
   const subject = Subject.of(4);
   await subject.erase([2]);
   const { body: history } = await get(`${subject.path}/history?view=full&verify=chain&depth=all&order=asc`);
@@ -220,7 +220,7 @@ it('lists show that a version was erased, and chains hold over its hash', async 
   expect(lines).toEqual(document.snapshots);
 });
 
-it('the whole of a subject is erased; its chain goes on with a direct write', async () => {
+it('a subject that is erased completely continues its chain with a direct write', async () => {
   const subject = Subject.of(2);
   await subject.erase();
   for (const path of [subject.path, `${subject.path}/snapshots/latest`]) await get(path, 410);
@@ -237,7 +237,7 @@ it('the whole of a subject is erased; its chain goes on with a direct write', as
   await subject.request('all', 409);
 });
 
-it('what is known of where values come from goes with them, and begins anew behind them', async () => {
+it('an erasure removes the provenance of its versions, and later provenance restarts after them', async () => {
   const subject = Subject.of(3);
   const known = async (): Promise<unknown[]> => {
     const { rows } = await superuser.query(
@@ -272,7 +272,7 @@ it('what is known of where values come from goes with them, and begins anew behi
   expect(await known()).toEqual([{ version: 4, isUnknown: false }]);
 });
 
-it('nothing of it is left in the database', async () => {
+it('an erasure leaves no content in the database', async () => {
   const subject = Subject.of(1);
   const update = (await subject.propose()).body.update_id;
   await post('editor', `${subject.path}/updates/${update}/apply`);
@@ -317,7 +317,7 @@ it('nothing of it is left in the database', async () => {
   expect(salts).toEqual([]);
 });
 
-it('no gateway answers it from memory, nor to the ETag that it had', async () => {
+it('no gateway returns an erased version from its cache or for its former ETag', async () => {
   const subject = Subject.of(2);
   const other = await startGateway({}, gateway);
   try {
@@ -337,7 +337,7 @@ it('no gateway answers it from memory, nor to the ETag that it had', async () =>
   }
 });
 
-it('no gateway answers the author of an erased version from a page of a later one', async () => {
+it('no gateway returns the author of an erased version in the provenance of a later one', async () => {
   const subject = Subject.of(1);
   const patch_ops = [{ op: 'add', path: '/attributes/note', value: 'later' }];
   const proposal = { subject_id: subject.id, base_snapshot_version: 1, patch_ops };
@@ -359,7 +359,7 @@ it('no gateway answers the author of an erased version from a page of a later on
   }
 });
 
-it('who had no right learns nothing; who had one is told', async () => {
+it('grantees learn of an erasure; callers without access do not', async () => {
   const subject = Subject.of(1);
   await subject.grant('read_latest');
   await subject.erase();
@@ -374,23 +374,23 @@ it('who had no right learns nothing; who had one is told', async () => {
 });
 
 it.each([
-  ['no versions', { reason: 'x' }, '/versions'],
-  ['an empty list', { versions: [], reason: 'x' }, '/versions'],
-  ['a word', { versions: 'some', reason: 'x' }, '/versions'],
-  ['no version', { versions: [1, 0], reason: 'x' }, '/versions/1'],
-  ['too many', { versions: Array.from({ length: 1001 }, (_, at) => at + 1), reason: 'x' }, '/versions'],
-  ['no reason', { versions: 'all' }, '/reason'],
-  ['an empty reason', { versions: 'all', reason: '' }, '/reason'],
-  ['a blank reason', { versions: 'all', reason: ' \n\t' }, '/reason'],
-  ['a long reason', { versions: 'all', reason: 'x'.repeat(501) }, '/reason'],
-  ['a long reference', { versions: 'all', reason: 'x', reference: 'x'.repeat(201) }, '/reference'],
-  ['another member', { versions: 'all', reason: 'x', force: true }, '/force'],
-])('a request with %s is refused at its place', async (_, body, path) => {
+  ['without versions', { reason: 'x' }, '/versions'],
+  ['with an empty list of versions', { versions: [], reason: 'x' }, '/versions'],
+  ['with versions that are an unknown word', { versions: 'some', reason: 'x' }, '/versions'],
+  ['with the version 0', { versions: [1, 0], reason: 'x' }, '/versions/1'],
+  ['with too many versions', { versions: Array.from({ length: 1001 }, (_, at) => at + 1), reason: 'x' }, '/versions'],
+  ['without a reason', { versions: 'all' }, '/reason'],
+  ['with an empty reason', { versions: 'all', reason: '' }, '/reason'],
+  ['with a blank reason', { versions: 'all', reason: ' \n\t' }, '/reason'],
+  ['with a too long reason', { versions: 'all', reason: 'x'.repeat(501) }, '/reason'],
+  ['with a too long reference', { versions: 'all', reason: 'x', reference: 'x'.repeat(201) }, '/reference'],
+  ['with an unknown member', { versions: 'all', reason: 'x', force: true }, '/force'],
+])('a request %s is refused with its path', async (_, body, path) => {
   const answer = await post('alice', `${ACME}/subjects/${TYPE}/nobody/erasure`, body, 400);
   expect(errorOf(answer).details[0].path).toBe(path);
 });
 
-it('is asked for and confirmed by two humans with their roles, in time, once', async () => {
+it('an erasure needs a human owner who requests it and another human who confirms it once', async () => {
   const subject = Subject.of(1);
   const machine = await gateway.issuer.mint('alice', { principal_type: 'ai_agent' });
   const asked = { versions: 'all', reason: 'x' };
@@ -412,7 +412,7 @@ it('is asked for and confirmed by two humans with their roles, in time, once', a
   await post('admin', `${subject.path}/erasures/${body.erasure_id}/cancel`, undefined, 409);
 });
 
-it('is cancelled, or expires, and its reason goes with it', async () => {
+it('a cancelled or expired erasure loses its reason and erases nothing', async () => {
   const subject = Subject.of(1);
   const { body: first } = await subject.request();
   const { body: cancelled } = await post('admin', `${subject.path}/erasures/${first.erasure_id}/cancel`);
@@ -476,7 +476,7 @@ async function confirmationOf(user: User, tenantId = 'acme'): Promise<[string, s
   return [body.erasure_confirmation, pending.map(({ requested_by: by = '' }) => by)];
 }
 
-it('the confirmation is switched off by two humans, and may be switched on by one', async () => {
+it('two humans are needed to switch the confirmation off, and one to switch it on', async () => {
   const byMachine = { principal_type: 'service_account' };
   await send('admin', 'patch', ACME, OFF, 403);
   await send('alice', 'patch', ACME, OFF);
@@ -500,7 +500,7 @@ it('the confirmation is switched off by two humans, and may be switched on by on
   expect(await confirmationOf('alice')).toEqual(['required', []]);
 });
 
-it('a request to switch the confirmation off ends with the ownership of whoever made it', async () => {
+it('a request to switch the confirmation off ends if its requester is no longer an owner', async () => {
   const other = (role: string) => send('alice', 'put', `${ACME}/members/${idOf('o2')}`, { role });
   await other('tenant_owner');
   await send('o2', 'patch', ACME, OFF);
@@ -508,7 +508,7 @@ it('a request to switch the confirmation off ends with the ownership of whoever 
   expect(await confirmationOf('alice')).toEqual(['required', []]);
 });
 
-it('PostgreSQL holds the change back from the applications too', async () => {
+it('PostgreSQL refuses applications that switch the confirmation off without a second human', async () => {
   await application.query(`SET iss.acting_principal = 'oidc:test#alice'`);
   const early = { erasure_confirmation: { requested_by: 'oidc:test#bob', effective_at: '2000-01-01T00:00:00Z' } };
   await application.query(`UPDATE tenants SET pending_changes = $1 WHERE tenant_id = 'acme'`, [JSON.stringify(early)]);
@@ -524,7 +524,7 @@ it('PostgreSQL holds the change back from the applications too', async () => {
   await send('alice', 'patch', ACME, REQUIRED);
 });
 
-it('a tenant of one person needs no second one, a day after its human owner says so', async () => {
+it('the only owner of a tenant can switch the confirmation off with a delay of a day', async () => {
   const machine = await gateway.issuer.mint('o1', { principal_type: 'service_account' });
   await send('o1', 'post', '/v1/tenants', { tenant_id: 'solo', name: 'Solo' }, 201);
   await gateway.withToken(machine, 'patch', '/v1/tenants/solo').send(OFF).expect(422);
@@ -546,7 +546,7 @@ it('a tenant of one person needs no second one, a day after its human owner says
   expect(await confirmationOf('o1', 'solo')).toEqual(['required', []]);
 });
 
-it('the log proves it, to whoever could read the version and to the owner', async () => {
+it('the log proves an erasure to the owner and to grantees of the version', async () => {
   const subject = Subject.of(2);
   await subject.grant('read_snapshot_by_id');
   const { body: before } = await get(`${ACME}/snapshots/${subject.ids[0]}/log-proof`);
@@ -577,7 +577,7 @@ it('the log proves it, to whoever could read the version and to the owner', asyn
   await get(`${ACME}/snapshots/${subject.ids[1]}/log-proof`);
 });
 
-it('a bundle holds with what was erased, and says so', async () => {
+it('a bundle with erased versions verifies and names them', async () => {
   const subject = Subject.of(3);
   const { body: receipt } = await subject.erase([1, 2]);
   const { vkey } = await publishLog(gateway.databaseUrl);
@@ -609,7 +609,7 @@ it('a bundle holds with what was erased, and says so', async () => {
   }
 });
 
-it('the change feed tells the owner, and whoever may read the subject, now or later', async () => {
+it('the change feed shows an erasure to the owner and to current and later grantees', async () => {
   const subject = Subject.of(1);
   await subject.grant('read_latest');
   const { body: receipt } = await subject.erase();
@@ -637,7 +637,7 @@ it('the change feed tells the owner, and whoever may read the subject, now or la
   expect(body.items.at(-1)).toMatchObject({ subject_id: before.id });
 });
 
-it('subscriptions of the owner and of grantees are told, thinly', async () => {
+it('subscriptions of the owner and of grantees receive an event without content', async () => {
   const subject = Subject.of(1);
   await subject.grant('read_latest');
   for (const [user, tenant_id] of [
@@ -665,7 +665,7 @@ it('subscriptions of the owner and of grantees are told, thinly', async () => {
   );
 });
 
-it('recipients whose grant ended are told, and the receipt lists who was shown an erased version', async () => {
+it('former grantees that read an erased version are notified and listed as recipients', async () => {
   const subject = Subject.of(2);
   const { body: grant } = await post(
     'alice',
@@ -694,7 +694,7 @@ it('recipients whose grant ended are told, and the receipt lists who was shown a
   expect((await get(`${subject.path}/erasures/${first.erasure_id}`)).body).toEqual(first);
 });
 
-it('recipients are told of a version in the middle of a range that they were shown', async () => {
+it('a grantee that read a range of versions is a recipient for each version in it', async () => {
   const subject = Subject.of(3);
   const shared = { grantee_tenant_id: 'beta', subject_type: TYPE, subject_id: subject.id, scopes: ['read_lineage'] };
   await post('alice', `${ACME}/grants`, shared, 201);
@@ -709,7 +709,7 @@ it('recipients are told of a version in the middle of a range that they were sho
   expect((await get(`${subject.path}/erasures/${body.erasure_id}`)).body).toEqual(body);
 });
 
-it('the owner is told that an erasure waits, and lists the erasures of all its subjects', async () => {
+it('the owner is notified of a pending erasure, and lists the erasures of all its subjects', async () => {
   const subject = Subject.of(1);
   const hook = { tenant_id: 'acme', target_url: 'https://hooks.example.com/', event_types: ['erasure.requested'] };
   await post('alice', '/v1/webhook-subscriptions', hook, 201);
@@ -735,7 +735,7 @@ it('the owner is told that an erasure waits, and lists the erasures of all its s
   await get(`${ACME}/erasures`, 403, 'editor');
 });
 
-it('a request waits for versions that the log does not have yet', async () => {
+it('a request with wait waits for versions that are not in the log yet', async () => {
   const subject = Subject.of(1);
   await subject.write();
   const body = { versions: 'all', reason: 'Asked for.' };
@@ -746,7 +746,7 @@ it('a request waits for versions that the log does not have yet', async () => {
   await post('alice', `${subject.path}/erasure?wait=11`, body, 400);
 });
 
-it('free text about a subject goes with its last content, with its copies in the audit trail', async () => {
+it('erasing the last content of a subject removes free text about it, also in the audit trail', async () => {
   const subject = Subject.of(2);
   const text = `Whispered of ${subject.id}`;
   const about = { subject_type: TYPE, subject_id: subject.id };
@@ -794,7 +794,7 @@ it('free text about a subject goes with its last content, with its copies in the
   }
 });
 
-it('an erased snapshot answers no refresh request', async () => {
+it('an erased snapshot cannot fulfill a refresh request', async () => {
   const subject = Subject.of(2);
   const requests = `/v1/subjects/${TYPE}/${subject.id}/refresh-requests`;
   const { body } = await post('alice', requests, { requesting_tenant_id: 'acme' }, 201);
@@ -805,7 +805,7 @@ it('an erased snapshot answers no refresh request', async () => {
   await post('alice', path, { resolved_snapshot_id: subject.ids[1] });
 });
 
-it('a version that is written after the request is not erased by it', async () => {
+it('a version that is written after the request is not erased', async () => {
   const subject = Subject.of(1);
   const { body } = await subject.request('all');
   await subject.write();
@@ -814,7 +814,7 @@ it('a version that is written after the request is not erased by it', async () =
   await get(`${subject.path}/snapshots/2`);
 });
 
-it('the role of the applications can do it by the function alone, and only what was decided', async () => {
+it('the database lets applications erase only through erase_versions, after a confirmation', async () => {
   const subject = Subject.of(2);
   const { body } = await subject.request([1]);
   const key = `(SELECT subject_key FROM subjects WHERE subject_id = '${subject.id}')`;
@@ -849,7 +849,7 @@ it('the role of the applications can do it by the function alone, and only what 
   await get(`${subject.path}/snapshots/2`);
 });
 
-it('an application of an update and an erasure of its base at once end in one order or the other', async () => {
+it('an update and the erasure of its base that run concurrently end in one of the two orders', async () => {
   for (let round = 0; round < 5; round++) {
     const subject = Subject.of(1);
     const update = (await subject.propose()).body.update_id;

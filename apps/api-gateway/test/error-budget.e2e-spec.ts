@@ -18,12 +18,12 @@ const many = (name: (at: number) => string): Record<string, number> =>
 
 it.each<[string, string, unknown, number]>([
   ['problems below a key of a megabyte', STATES, envelope({ attribute_paths: { [`/${LONG}`]: refs(100) } }), 100],
-  ['a key of a megabyte that is no pointer', STATES, envelope({ attribute_paths: { [LONG]: [] } }), 1],
+  ['a key of a megabyte that is not a pointer', STATES, envelope({ attribute_paths: { [LONG]: [] } }), 1],
   ['as many problems as fit', STATES, envelope({ evidence: Array.from({ length: 300_000 }, () => 0) }), 100],
-  ['as many keys that are no pointers as fit', STATES, envelope({ attribute_paths: many((at) => `key-${at}`) }), 100],
+  ['as many keys that are not pointers as fit', STATES, envelope({ attribute_paths: many((at) => `key-${at}`) }), 100],
   ['unknown members', '/v1/tenants', many((at) => `unknown-${at}`), 100],
   ['an unknown member with a name of a megabyte', '/v1/tenants', { tenant_id: 'a', name: 'A', [LONG]: 1 }, 1],
-])('%s are answered in 64 KiB', async (_what, path, body, problems) => {
+])('an answer to %s has at most 64 KiB', async (_what, path, body, problems) => {
   const answer = await gateway.as('alice', 'post', path).send(Object(body)).expect(400);
   expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(MAX_BYTES);
   const { details }: { details: { path: string }[] } = answer.body.error;

@@ -39,19 +39,19 @@ const ASTRAY = backed({ attribute_paths: { ...at(NAME, REF), ...at('/attributes/
 const UNBACKED = backed({ attributes: { name: 'A', more: { of: 'it' } } });
 
 test.each<[string, object, Record<string, string[]>]>([
-  ['everything backed', backed(), { open: [], resolved: [], fresh: [] }],
-  ['a reference to nothing', DANGLING, {
+  ['evidence for every value', backed(), { open: [], resolved: [], fresh: [] }],
+  ['a reference to missing evidence', DANGLING, {
     open: [],
     resolved: ['/attribute_paths/~1attributes~1name/0 unknown_evidence'],
     fresh: ['/attribute_paths/~1attributes~1name/0 unknown_evidence', '/attributes/name no_fresh_evidence', '/evidence/0 unreferenced_evidence'],
   }],
-  ['a path to nothing', ASTRAY, {
+  ['a path to a missing value', ASTRAY, {
     open: [],
     resolved: ['/attribute_paths/~1attributes~1nothing unknown_path'],
     fresh: ['/attribute_paths/~1attributes~1nothing unknown_path'],
   }],
   ['a value without evidence', UNBACKED, { open: [], resolved: [], fresh: ['/attributes/more/of no_fresh_evidence'] }],
-])('a first version with %s', async (_, change, expected) => {
+])('each policy accepts or refuses a first version with %s', async (_, change, expected) => {
   for (const [policy, problems] of Object.entries(expected)) {
     const answer = await write(policy, change).expect(problems.length === 0 ? 201 : 400);
     if (problems.length > 0) expect(details(answer)).toEqual(problems);
@@ -66,15 +66,15 @@ describe('later versions', () => {
     ['that changes nothing', backed(), { open: [], resolved: [], fresh: [] }],
     ['with a new value on old evidence', backed({ attributes: { name: 'B' } }), { open: [], resolved: [], fresh: [`${NAME} no_fresh_evidence`] }],
     ['with a new value on new evidence', { attributes: { name: 'B' }, evidence: [ITEM, SECOND], attribute_paths: at(NAME, SECOND_REF) }, { fresh: [] }],
-    ['with a new value on old evidence that is said to corroborate it', backed({ attributes: { name: 'B' }, attribute_paths: at(NAME, corroborating) }), { fresh: [] }],
+    ['with a new value on old evidence that corroborates it', backed({ attributes: { name: 'B' }, attribute_paths: at(NAME, corroborating) }), { fresh: [] }],
     ['with new evidence that is not named for the new value', backed({ attributes: { name: 'B' }, evidence: [ITEM, SECOND] }), { fresh: [`${NAME} no_fresh_evidence`, '/evidence/1 unreferenced_evidence'] }],
-    ['with the same evidence captured anew', backed({ attributes: { name: 'B' }, evidence: [{ ...ITEM, captured_at: '2026-03-01T00:00:00Z' }] }), { fresh: [] }],
-    ['without a value that was there', backed({ attributes: {}, attribute_paths: {} }), { open: [], resolved: [], fresh: ['/attributes no_fresh_evidence'] }],
-    ['without a value, with new evidence around it', { attributes: {}, evidence: [ITEM, SECOND], attribute_paths: at('/attributes', SECOND_REF) }, { fresh: [] }],
-    ['whose path went with its value, and not its reference', backed({ attributes: {} }), { open: [], resolved: ['/attribute_paths/~1attributes~1name unknown_path'] }],
+    ['with the same evidence captured again', backed({ attributes: { name: 'B' }, evidence: [{ ...ITEM, captured_at: '2026-03-01T00:00:00Z' }] }), { fresh: [] }],
+    ['without a previous value', backed({ attributes: {}, attribute_paths: {} }), { open: [], resolved: [], fresh: ['/attributes no_fresh_evidence'] }],
+    ['without a previous value, with new evidence for its parent', { attributes: {}, evidence: [ITEM, SECOND], attribute_paths: at('/attributes', SECOND_REF) }, { fresh: [] }],
+    ['without a previous value, but with its path in attribute_paths', backed({ attributes: {} }), { open: [], resolved: ['/attribute_paths/~1attributes~1name unknown_path'] }],
   ]; // prettier-ignore
 
-  test.each(cases)('written directly, one %s', async (_, change, expected) => {
+  test.each(cases)('each policy accepts or refuses a direct write %s', async (_, change, expected) => {
     for (const [policy, problems] of Object.entries(expected)) {
       const subject = subjectOf(`s${count++}`);
       await write(policy, { ...backed(), ...subject }).expect(201);
@@ -97,7 +97,7 @@ const propose = (updates: string, ops: object[]): Test =>
   });
 const RENAME = { op: 'replace', path: NAME, value: 'B' };
 
-test('a proposal is held to the policy in its dry run, at the operation that falls short of it', async () => {
+test('a proposal that breaks the policy is refused with the operation that breaks it', async () => {
   const updates = await patchable('fresh');
   const answer = await propose(updates, [{ op: 'add', path: '/source', value: 'x' }, RENAME]).expect(400);
   expect(details(answer)).toEqual(['/patch_ops/1 no_fresh_evidence']);
@@ -111,7 +111,7 @@ test('a proposal is held to the policy in its dry run, at the operation that fal
   await gateway.as('alice', 'post', `${updates}/${body.update_id}/apply`).expect(200);
 });
 
-test('an element that is removed takes its evidence along, and its removal needs new evidence', async () => {
+test('a removed element loses its evidence, and its removal needs new evidence', async () => {
   const owners = [
     { id: 'a', share: 60 },
     { id: 'b', share: 40 },
@@ -163,7 +163,7 @@ test('an element that is removed takes its evidence along, and its removal needs
   });
 });
 
-test('an application is held to the policy of its moment, which acts at once', async () => {
+test('an application follows the current policy, and a changed policy takes effect immediately', async () => {
   const updates = await patchable('open');
   const { body: proposed } = await propose(updates, [RENAME]).expect(201);
   const change = (evidence_policy: string) =>
@@ -177,12 +177,12 @@ test('an application is held to the policy of its moment, which acts at once', a
   await write('open', UNBACKED).expect(201);
 });
 
-test('who may not write learns nothing of the policy', async () => {
+test('a caller that may not write gets 403, not the findings of the policy', async () => {
   const body = envelope({ ...subjectOf(`s${count++}`), ...UNBACKED });
   await gateway.as('bob', 'post', '/v1/tenants/fresh/entity-states').send(body).expect(403);
 });
 
-test('tenants show their policy, and take no other', async () => {
+test('a tenant returns its policy, and refuses an unknown one', async () => {
   expect((await gateway.as('alice', 'get', '/v1/tenants/resolved').expect(200)).body).toMatchObject({ evidence_policy: 'resolved' });
   const { body } = await gateway.as('alice', 'patch', '/v1/tenants/resolved').send({ evidence_policy: 'strict' }).expect(400);
   expect(body.error.details[0].path).toBe('/evidence_policy');

@@ -36,10 +36,10 @@ async function lines(response: Response): Promise<string[]> {
   return text.slice(0, -1).split('\n');
 }
 
-describe.each(FORMS)('the export at %s', (form) => {
+describe.each(FORMS)('an export at %s', (form) => {
   const path = (subject: Subject): string => `${pathOf(form, subject)}/export`;
 
-  it('states the versions in BODS 0.4, as an array or as lines', async () => {
+  it('returns the versions in BODS 0.4, as an array or as lines', async () => {
     const subject = newSubject();
     const names = ['Alt AG', 'Alt AG', 'Neu AG'];
     for (const [index, legal_name] of names.entries()) {
@@ -57,7 +57,7 @@ describe.each(FORMS)('the export at %s', (form) => {
     await world.gateway.as('alice', 'get', `${path(subject)}?format=bods-0.3`).expect(400);
   });
 
-  it('holds every snapshot as its own read shows it, ascending', async () => {
+  it('contains every snapshot as its own read returns it, in ascending order', async () => {
     const subject = newSubject();
     for (const version of [1, 2, 3]) {
       await world.write(subject, version, { attributes: { 'Zürich Öl': version, '': '\u2028' } });
@@ -89,14 +89,14 @@ describe.each(FORMS)('the export at %s', (form) => {
     ['application/x-ndjson;q=0.5, application/json', 'json'],
     ['application/x-ndjson;q=0, */*', 'json'],
     ['application/*;q=0.1, application/x-ndjson', 'lines'],
-  ])('is negotiated: %s gives %s', async (accept, kind) => {
+  ])('is negotiated by Accept: %s returns %s', async (accept, kind) => {
     const response = await open(path(one), 'alice', accept);
     expect(response.headers.get('content-type')?.startsWith(NDJSON)).toBe(kind === 'lines');
     expect(Object.keys(JSON.parse(await response.text()))).toContain(kind === 'lines' ? 'snapshot_id' : 'snapshots');
   });
 
   it.each(['application/json', '*/*', 'text/html', NDJSON])(
-    'has lines at a path of its own, with %s too',
+    'returns lines at .ndjson for Accept: %s',
     async (accept) => {
       const negotiated = await open(path(six));
       const response = await open(`${path(six)}.ndjson`, 'alice', accept);
@@ -105,7 +105,7 @@ describe.each(FORMS)('the export at %s', (form) => {
     },
   );
 
-  it('as one document is limited, and says how to get more', async () => {
+  it('refuses too many versions as one document, and names NDJSON as the alternative', async () => {
     await world.gateway.as('alice', 'get', path(five)).expect(200);
     const { body } = await world.gateway.as('alice', 'get', path(six)).expect(400);
     expect(body.error).toMatchObject({
@@ -116,7 +116,7 @@ describe.each(FORMS)('the export at %s', (form) => {
     expect(await lines(await open(path(six)))).toHaveLength(6);
   });
 
-  it('as lines is complete, in order and intact at any length', async () => {
+  it('is complete, ordered and intact for 600 versions as lines', async () => {
     // The gateway reads 256 versions with each statement.
     const count = 600;
     const subject = await world.lineage(count, 100);
@@ -139,7 +139,7 @@ describe.each(FORMS)('the export at %s', (form) => {
   });
 });
 
-describe('a stream under way', () => {
+describe('a running export', () => {
   /** The stream is long enough that it has to wait for its reader, in spite of the sockets' buffers. */
   const count = 40;
   let subject: Subject;
@@ -148,7 +148,7 @@ describe('a stream under way', () => {
     subject = await world.lineage(count, 1_000_000);
   });
 
-  it('is cut off when the grant is revoked', async () => {
+  it('is aborted when the grant is revoked', async () => {
     const granted = { grantee_tenant_id: 'beta', ...subject, scopes: ['read_lineage'] };
     const grant = await world.gateway.as('alice', 'post', '/v1/tenants/acme/grants').send(granted).expect(201);
     const response = await open(`${pathOf('/v1/tenants/beta', subject)}/export`, 'bob');
@@ -160,7 +160,7 @@ describe('a stream under way', () => {
     }
   });
 
-  it('shows the versions that it began with, each as it was or as erased meanwhile', async () => {
+  it('contains the versions that existed at its start, each unchanged or marked as erased', async () => {
     await publishLog(world.gateway.databaseUrl);
     const admin = encodeURIComponent('oidc:test#admin');
     await world.gateway

@@ -28,7 +28,7 @@ interface ControlledIdentifier {
   verificationMethod: { id: string }[];
 }
 
-/** Verifies a W3C credential with an implementation of others. `read` returns the document at a URL. */
+/** Verifies a W3C credential with a third-party implementation. `read` returns the document at a URL. */
 export async function isVerifiedByOthers(
   credential: string,
   read: (url: string) => Promise<ControlledIdentifier>,

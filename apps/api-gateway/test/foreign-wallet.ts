@@ -12,7 +12,7 @@ const hash = (data: string | ArrayBuffer, alg: string): Uint8Array =>
     .update(typeof data === 'string' ? data : Buffer.from(data))
     .digest();
 
-/** A key pair of others. */
+/** A key pair of a third party. */
 export interface Keys {
   publicJwk: JWK;
   sign: (data: string) => Promise<string>;
@@ -33,10 +33,10 @@ export async function signed(keys: Keys, header: object, claims: object): Promis
   return `${parts.join('.')}.${await keys.sign(parts.join('.'))}`;
 }
 
-/** The claims of an extract, besides others. */
+/** The claims that each extract has. */
 const EXTRACT = { legal_name: 'Acme AG', address: { country: 'CH' } };
 
-/** Issues a credential as a register of others does: `legal_name` and `address` are disclosures. */
+/** Issues a credential as a third-party register does: `legal_name` and `address` are disclosures. */
 export function issued(keys: Keys, claims: { iss: string; vct: string } & Record<string, unknown>): Promise<string> {
   const issuer = new SDJwtVcInstance({
     signer: keys.sign,
@@ -51,10 +51,10 @@ export function issued(keys: Keys, claims: { iss: string; vct: string } & Record
   );
 }
 
-/** The request that a link contains, as the library of others reads it. */
+/** The request that a link contains, as the third-party library reads it. */
 export type WalletRequest = Awaited<ReturnType<typeof readRequest>>;
 
-/** Reads the link of a request as a wallet of others does, which checks it against OpenID4VP 1.0. */
+/** Reads the link of a request as a third-party wallet does, and checks it against OpenID4VP 1.0. */
 export async function readRequest(link: string) {
   const client = clientOf();
   const parsed = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: link });
@@ -66,7 +66,7 @@ export async function readRequest(link: string) {
   return { payload, key, queryId: String(payload.dcql_query?.credentials?.[0]?.id) };
 }
 
-/** Presents the chosen claims of a credential with a key binding, as a wallet of others does. */
+/** Presents the chosen claims of a credential with a key binding, as a third-party wallet does. */
 export async function presented(
   credential: string,
   holder: Keys,
@@ -86,7 +86,7 @@ export async function encrypted(payload: object | string, jwk: object, header: o
     .encrypt(await importJWK({ ...jwk }, 'ECDH-ES'));
 }
 
-/** Answers a request by the library of others, which encrypts and sends the presentation. Returns the status. */
+/** Answers a request with the third-party library, which encrypts and sends the presentation. Returns the status. */
 export async function answerBy({ payload, queryId }: WalletRequest, presentation: string): Promise<number> {
   const client = clientOf();
   const { authorizationResponsePayload, jarm } = await client.createOpenid4vpAuthorizationResponse({

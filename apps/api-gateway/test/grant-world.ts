@@ -7,10 +7,10 @@ import type { Subject } from './read-world';
 /** Limits that every list refuses. */
 export const BAD_LIMITS = ['0', '-1', 'abc', '1e1', ''];
 
-/** The user whom the issuer knows by this name. */
+/** Returns the principal id of a user. */
 export const principalOf = (user: User): string => `oidc:test#${user}`;
 
-/** The place that the details of an error name. */
+/** Returns the paths in the details of an error. */
 export const places = (answer: Response): string[] =>
   answer.body.error.details.map(({ path }: { path: string }) => path);
 
@@ -76,7 +76,7 @@ export class GrantWorld {
     return subjects;
   }
 
-  /** Grants beta `read_latest`, unless the body says otherwise. */
+  /** Creates a grant of `read_latest` to beta, unless the body changes that. */
   create(body: object, user: User | null = 'alice', tenant = 'acme'): Test {
     return this.gateway
       .as(user, 'post', `/v1/tenants/${tenant}/grants`)
@@ -88,7 +88,7 @@ export class GrantWorld {
     return (await this.create({ ...subject, ...change }).expect(201)).body.grant_id;
   }
 
-  /** On all subjects. If the grant is for beta, beta has accepted it. */
+  /** Creates a grant on all subjects and returns its id. If the grant is to beta, beta accepts it. */
   async grantOnAll(change: object = {}): Promise<string> {
     const { body } = await this.create({ subject_type: '*', ...change }).expect(201);
     if (body.grantee_tenant_id === 'beta') await this.accept(body.grant_id).expect(200);

@@ -57,7 +57,7 @@ const historyOf = async ({ subject_id }: Subject, query = '') => {
 };
 
 describe('a grant on all subjects', () => {
-  it('is honoured by every read, of subjects that came before and after it', async () => {
+  it('allows every read of existing and later subjects until it is revoked', async () => {
     const before = await world.addSubject();
     const { body: grant } = await world.create({ ...ON_ALL, scopes: EVERY }).expect(201);
     expect(grant).toMatchObject({
@@ -78,7 +78,7 @@ describe('a grant on all subjects', () => {
     expect(new Set(Object.values(answers).map(([, global]) => global))).toEqual(new Set([404]));
   });
 
-  it('gives what it says and not more, ends when it says, and counts for its grantor’s subjects alone', async () => {
+  it('gives only its scopes, only on subjects of its grantor, and only until it expires', async () => {
     const subject = await world.addSubject();
     const others = await world.addSubject(undefined, 'o1', 'gamma');
     const grantId = await world.grantOn({ ...subject, ...ON_ALL, subject_id: '*' }, { scopes: ['read_lineage'] });
@@ -91,7 +91,7 @@ describe('a grant on all subjects', () => {
     expect(await readsOf(subject, await latestIdOf(subject), ['history'])).toEqual({ history: [403, 404] });
   });
 
-  it('adds up with one on a subject, and each ends for itself', async () => {
+  it('adds its scopes to those of a grant on a subject, and each ends independently', async () => {
     const subject = await world.addSubject();
     const onAll = await world.grantOn({ ...subject, ...ON_ALL, subject_id: '*' }, { scopes: ['read_lineage'] });
     const single = await world.grantOn(subject, { scopes: ['read_latest'] });
@@ -110,7 +110,7 @@ describe('a grant on all subjects', () => {
     expect(await readsOf(subject, snapshotId, ['latest', 'diff'])).toEqual({ latest: [403, 404], diff: [200, 200] });
   });
 
-  it('is no existence oracle: what is not there is answered as by a stranger', async () => {
+  it('does not reveal whether a subject exists', async () => {
     await world.create({ ...ON_ALL, scopes: EVERY }).expect(201);
     const path = '/v1/tenants/beta/subjects/organization/no-such-subject/snapshots/latest';
     const { body } = await world.gateway.as('bob', 'get', path).expect(403);
@@ -118,7 +118,7 @@ describe('a grant on all subjects', () => {
     expect(body.error.message).toBe(stranger.body.error.message);
   });
 
-  it('lets its grantee ask for a newer snapshot', async () => {
+  it('allows its grantee to create refresh requests', async () => {
     const subject = await world.addSubject();
     const path = `/v1/subjects/organization/${subject.subject_id}/refresh-requests`;
     const ask = () => world.gateway.as('bob', 'post', path).send({ requesting_tenant_id: 'beta' });
@@ -131,7 +131,7 @@ describe('a grant on all subjects', () => {
     await ask().expect(403);
   });
 
-  it('is one per pair, and needs no subject yet', async () => {
+  it('exists once per pair of tenants, even without a subject', async () => {
     await world.gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'empty', name: 'x' }).expect(201);
     const { body } = await world.create(ON_ALL, 'alice', 'empty').expect(201);
     await world.create(ON_ALL, 'alice', 'empty').expect(409);
@@ -144,14 +144,14 @@ describe('a grant on all subjects', () => {
     expect(race.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
   });
 
-  describe('that nobody accepted', () => {
+  describe('before acceptance', () => {
     const idsIn = async (query: string): Promise<string[]> =>
       (await world.list(query, 'zoe', 'beta').expect(200)).body.items.map(
         (item: { grant_id: string }) => item.grant_id,
       );
     const OFFERED = '?direction=offered';
 
-    it('opens each read, and shows in no list of its grantee until that one reads by it', async () => {
+    it('allows reads, and is in the list of received grants only after the first read', async () => {
       const subject = await world.addSubject();
       const { body: granted } = await world.create({ ...ON_ALL, purpose: 'all' }).expect(201);
       const grantId: string = granted.grant_id;
@@ -173,7 +173,7 @@ describe('a grant on all subjects', () => {
       expect(body.items).toMatchObject([{ grant_id: grantId, purpose: 'all', principal_id: principalOf('bob') }]);
     });
 
-    it('is accepted by an admin of the grantee alone, while it is active', async () => {
+    it('can be accepted only by an admin of the grantee, while it is active', async () => {
       const subject = await world.addSubject();
       const { body } = await world.create(ON_ALL).expect(201);
       await world.accept(body.grant_id, 'proposer').expect(403);
@@ -194,7 +194,7 @@ describe('a grant on all subjects', () => {
       await world.accept(next.grant_id).expect(409);
     });
 
-    it('is a read by the grant on the subject where that one gives the right', async () => {
+    it('is not accepted by a read that a grant on the subject allows', async () => {
       const subject = await world.addSubject();
       const single = await world.grantOn(subject, { scopes: ['read_latest'] });
       const { body } = await world.create({ ...ON_ALL, scopes: ['read_lineage'] }).expect(201);
@@ -208,7 +208,7 @@ describe('a grant on all subjects', () => {
     });
   });
 
-  it('stands in the lists: of its grantor, of each subject, of what its grantee may read', async () => {
+  it('is in the lists of its grantor, of each subject and of accessible subjects', async () => {
     const [first, second, third] = [await world.addSubject(), await world.addSubject(), await world.addSubject()];
     const own = [first, second, third].map(({ subject_id }) => subject_id);
     const single = await world.grantOn(second, { scopes: ['read_diff'], purpose: 'this one' });
@@ -253,7 +253,7 @@ describe('a grant on all subjects', () => {
 });
 
 describe('changing a grant', () => {
-  it('acts on the next read, and is kept', async () => {
+  it('takes effect on the next read, and is recorded', async () => {
     const subject = await world.addSubject();
     const { body: grant } = await world.create({ ...subject, scopes: EVERY }).expect(201);
     const snapshotId = await latestIdOf(subject);
@@ -300,7 +300,7 @@ describe('changing a grant', () => {
     ]);
   });
 
-  it('keeps nothing of what changes nothing, nor of a purpose', async () => {
+  it('records nothing for an empty change or a changed purpose', async () => {
     const grantId = await world.grantOn(await world.addSubject(), { scopes: ['read_diff', 'read_latest'] });
     const { body } = await world
       .change(grantId, { scopes: ['read_latest', 'read_diff'], expires_at: null })
@@ -312,7 +312,7 @@ describe('changing a grant', () => {
     expect(changes.rowCount).toBe(0);
   });
 
-  it('takes a change of a live grant of the grantor', async () => {
+  it('is refused for other callers, invalid bodies, and grants that are not live', async () => {
     const grantId = await world.grantOn(await world.addSubject());
     const narrower = { scopes: ['read_diff'] };
     await world.change(grantId, narrower, 'editor').expect(403);
@@ -339,7 +339,7 @@ describe('changing a grant', () => {
     expect((await world.change(expired, narrower).expect(409)).body.error.message).toContain('already expired');
   });
 
-  it('leaves one story however many change and revoke at once', async () => {
+  it('records gapless periods for concurrent changes and a revocation', async () => {
     const subject = await world.addSubject();
     const grantId = await world.grantOn(subject);
     const scopes = [['read_diff'], ['read_latest'], ['read_lineage'], EVERY];
@@ -359,8 +359,8 @@ describe('changing a grant', () => {
   });
 });
 
-describe('who could read a subject', () => {
-  it('is told by periods, one a change, of grants on it and on all', async () => {
+describe('the access history of a subject', () => {
+  it('contains a period per change of grants on the subject and on all subjects', async () => {
     const subject = await world.addSubject();
     const onAll = await world.grantOn(ON_ALL as Subject, { scopes: ['read_lineage'] });
     const single = await world.grantOn(subject);
@@ -405,7 +405,7 @@ describe('many grants in one request', () => {
   const toBeta = { grantee_tenant_id: 'beta', scopes: ['read_latest'] };
   const statusesOf = ({ items }: { items: Result[] }): number[] => items.map(({ status }) => status);
 
-  it('each have an outcome of their own, in their order', async () => {
+  it('each have their own result, in order', async () => {
     const [first, second] = [await world.addSubject(), await world.addSubject()];
     const others = await world.addSubject(undefined, 'o1', 'gamma');
     await world.grantOn(second);
@@ -448,7 +448,7 @@ describe('many grants in one request', () => {
     await world.readLatest(first).expect(200);
   });
 
-  it('hold one lock order, and end at the cap', async () => {
+  it('do not deadlock in concurrent requests, and are refused at the cap', async () => {
     const subjects = await world.addSubjects(70);
     const { body } = await world.createMany(subjects.map((subject) => ({ ...toBeta, ...subject }))).expect(200);
     expect(new Set(statusesOf(body))).toEqual(new Set([201]));
@@ -480,7 +480,7 @@ describe('many grants in one request', () => {
     await world.superuser.query(`DELETE FROM limit_overrides WHERE scope_id = 'acme'`);
   });
 
-  it('are one at least, and a thousand at most', async () => {
+  it('must be between 1 and 1,000', async () => {
     const one = { ...toBeta, ...(await world.addSubject()) };
     // A refused request leaves no grant: one of the thousand below is created.
     await world.createMany([one], 'editor').expect(403);
@@ -493,7 +493,7 @@ describe('many grants in one request', () => {
     expect(statusesOf(body).filter((status) => status === 409)).toHaveLength(999);
   });
 
-  it('are done once under an Idempotency-Key', async () => {
+  it('are created once per Idempotency-Key', async () => {
     const grants = [{ ...toBeta, ...(await world.addSubject()) }];
     const first = await world.createMany(grants).set('Idempotency-Key', 'batch-1').expect(200);
     const again = await world.createMany(grants).set('Idempotency-Key', 'batch-1').expect(200);

@@ -24,8 +24,8 @@ async function addNamed(id: string): Promise<Subject> {
   return subject;
 }
 
-describe('a grant on a part', () => {
-  it('answers its paths sorted and without those below others, in each list', async () => {
+describe('a grant with paths', () => {
+  it('returns its paths sorted and without nested ones, in each list', async () => {
     const subject = await addNamed('listed');
     const { body } = await world
       .create({ ...subject, paths: [NAME, '/attributes/legal', '/attributes/identifiers/lei', NAME] })
@@ -55,7 +55,7 @@ describe('a grant on a part', () => {
     expect([answer.body.error.code, places(answer)]).toEqual(['validation_error', [path]]);
   });
 
-  it('is found only by a name or identifier that its paths cover', async () => {
+  it('makes its subject findable only by a name or identifier that its paths cover', async () => {
     const [byName, byLei] = [await addNamed('by-name'), await addNamed('by-lei')];
     await world.grantOn(byName, { paths: [NAME] });
     await world.grantOn(byLei, { paths: ['/attributes/identifiers'] });
@@ -68,7 +68,7 @@ describe('a grant on a part', () => {
     expect(await found('?identifier=lei:lei-by-name')).toEqual([]);
   });
 
-  it('is disclosed with its paths, which the owner and the grantee see', async () => {
+  it('is disclosed with its paths to the owner and to the grantee', async () => {
     const subject = await addNamed('disclosed');
     await world.grantOn(subject, { paths: [NAME] });
     await world.readLatest(subject).expect(200);
@@ -81,7 +81,7 @@ describe('a grant on a part', () => {
     }
   });
 
-  it('is narrowed and widened by its owner, and keeps each period', async () => {
+  it('can be narrowed and widened by its owner, and each period is recorded', async () => {
     const subject = await addNamed('changed');
     const grantId = await world.grantOn(subject, { paths: ['/attributes/legal'] });
     const shown = async () => (await world.readLatest(subject).expect(200)).body;
@@ -99,7 +99,7 @@ describe('a grant on a part', () => {
     ]);
   });
 
-  it('waits for a second human with its paths and start', async () => {
+  it('keeps its paths and start while it waits for confirmation', async () => {
     const part = { paths: [NAME], starts_at: FUTURE };
     await world.setMember('alice', 'acme', 'o2', { api_functional_role: 'tenant_admin' });
     const setting = (value: string) =>
@@ -124,7 +124,7 @@ describe('a grant on a part', () => {
 });
 
 describe('the start of a grant', () => {
-  it('gives no right before it, and all of them after it', async () => {
+  it('gives no right before it, and all rights after it', async () => {
     const subject = await addNamed('started');
     const { body } = await world.create({ ...subject, starts_at: FUTURE, expires_at: END }).expect(201);
     expect(body).toMatchObject({ status: 'scheduled', starts_at: FUTURE });
@@ -141,7 +141,7 @@ describe('the start of a grant', () => {
     });
   });
 
-  it('gives no right on any subject before it', async () => {
+  it('gives no right before it if the grant is on all subjects', async () => {
     const subject = await addNamed('one-of-all');
     const { body } = await world.create({ subject_type: '*', starts_at: FUTURE }).expect(201);
     await world.readLatest(subject).expect(403);
@@ -150,7 +150,7 @@ describe('the start of a grant', () => {
     await world.revoke(body.grant_id).expect(200);
   });
 
-  it('is moved and removed by a change, also once the grant began, and each period is kept', async () => {
+  it('can be moved and removed, even after the grant began, and each period is recorded', async () => {
     const subject = await addNamed('moved');
     const grantId = await world.grantOn(subject, { starts_at: FUTURE });
     await world.change(grantId, { starts_at: END }).expect(200);
@@ -180,7 +180,7 @@ describe('the start of a grant', () => {
     expect(lengths(await history())).toEqual(['empty', 'over', 'empty', 'empty']);
   });
 
-  it('holds a second grant of the pair off, and ends with a revocation', async () => {
+  it('prevents a second grant of the pair until the scheduled grant is revoked', async () => {
     const subject = await addNamed('held');
     const grantId = await world.grantOn(subject, { starts_at: FUTURE });
     await world.create(subject).expect(409);

@@ -18,7 +18,7 @@ const statuses = async (tests: Promise<Response>[]): Promise<Record<number, numb
   return counts;
 };
 
-describe('a grant on all subjects where the tenant demands a second human', () => {
+describe('a grant on all subjects with grant_confirmation', () => {
   const DEMANDED = { grant_confirmation: 'required' };
   const ON_ALL = { subject_type: '*', grantee_tenant_id: 'acme', scopes: ['read_latest'] };
   const TENANT = '/v1/tenants/delta';
@@ -45,7 +45,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     await setting('o2', DEMANDED);
   });
 
-  it('waits, gives no rights, and is made when another human confirms it', async () => {
+  it('gives no rights until another human confirms it', async () => {
     const { body } = await world.create({ ...ON_ALL, purpose: 'Audit' }, 'o1', 'delta').expect(202);
     const expected = { grantor_tenant_id: 'delta', ...ON_ALL, subject_id: '*', purpose: 'Audit', status: 'pending' };
     expect(body).toMatchObject({
@@ -75,7 +75,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     expect(await statusesOf()).toEqual(['confirmed']);
   });
 
-  it('becomes no wider by one person, and narrower at once', async () => {
+  it('cannot be widened by one person, but can be narrowed', async () => {
     const { body } = await world.list('?limit=1', 'o1', 'delta').expect(200);
     const grantId: string = body.items[0].grant_id;
     await world.change(grantId, { scopes: ['read_latest', 'read_diff'] }, 'o1', 'delta').expect(409);
@@ -96,7 +96,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     await world.revoke(ending, 'o1', 'delta').expect(200);
   });
 
-  it.each(['confirm_by', 'expires_at'])('is cancelled by one person, and ends with its %s', async (time) => {
+  it.each(['confirm_by', 'expires_at'])('can be cancelled by one person, and expires at its %s', async (time) => {
     const cancelled = await request();
     await end('o1', cancelled, 'cancel').expect(200);
     const overdue = await request();
@@ -109,7 +109,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     await read().expect(403);
   });
 
-  it('is confirmed once, and not beside another one to the same tenant', async () => {
+  it('is confirmed once, and not while another one to the same tenant is live', async () => {
     const [one, other] = [await request(), await request()];
     expect(await statuses(Array.from({ length: 4 }, () => end('o2', one, 'confirm')))).toEqual({ 200: 1, 409: 3 });
     await end('o2', other, 'confirm').expect(409);
@@ -119,7 +119,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     await world.revoke(other, 'o1', 'delta').expect(200);
   });
 
-  it('waits in a batch too, where one on a single subject is made at once', async () => {
+  it('is pending in a batch too, while a grant on a single subject is created immediately', async () => {
     const { body } = await world.createMany([ON_ALL, { ...ON_ALL, ...subject }], 'o1', 'delta').expect(200);
     expect(body.items).toMatchObject([
       { status: 202, pending_grant: { status: 'pending' } },
@@ -127,7 +127,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     ]);
   });
 
-  it('is refused by PostgreSQL to the applications where nobody else confirmed it', async () => {
+  it('is refused by PostgreSQL without the confirmation of a second human', async () => {
     await world.superuser.query('SET ROLE iss_gateway');
     try {
       const make = `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes)
@@ -141,7 +141,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     }
   });
 
-  it('tells the subscribers of the tenant that it waits, and that switching the setting off waits', async () => {
+  it('notifies subscribers of pending grants and of the request to switch the setting off', async () => {
     const event_types = ['grant.requested', 'tenant.change_requested'];
     const hook = { tenant_id: 'delta', target_url: 'https://hooks.example.com/', event_types };
     await world.gateway.as('o1', 'post', '/v1/webhook-subscriptions').send(hook).expect(201);
@@ -183,7 +183,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
     expect(rows.every(({ request_id: id }) => id !== null)).toBe(true);
   });
 
-  it('needs nobody else once two humans switched the setting off', async () => {
+  it('needs no confirmation after two humans switched the setting off', async () => {
     await setting('o1', { grant_confirmation: 'off' });
     await request();
     await setting('o2', { grant_confirmation: 'off' });
@@ -193,7 +193,7 @@ describe('a grant on all subjects where the tenant demands a second human', () =
 });
 
 describe('creating a grant', () => {
-  it('answers the grant, flat and wrapped', async () => {
+  it('returns the grant, flat and wrapped', async () => {
     const subject = await world.addSubject();
     const { body } = await world
       .create({
@@ -224,14 +224,14 @@ describe('creating a grant', () => {
     expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([{ ...flat, name: 'Zürich Öl AG' }]);
   });
 
-  it('expires never when expires_at is left out or null', async () => {
+  it('sets no expiry if expires_at is absent or null', async () => {
     for (const change of [{}, { expires_at: null }]) {
       const { body } = await world.create({ ...(await world.addSubject()), ...change }).expect(201);
       expect(body.expires_at).toBeNull();
     }
   });
 
-  it('takes every subject that a snapshot may have', async () => {
+  it('accepts the longest subject_id that a snapshot may have', async () => {
     await world.grantOn(await world.addSubject(`${'😀'.repeat(511)}\u2028`));
   });
 
@@ -275,7 +275,7 @@ describe('creating a grant', () => {
     expect(places(answer)).toEqual([path]);
   });
 
-  it('refuses what is too long, whatever its length', async () => {
+  it('refuses a too long subject_id, too many scopes and an empty body', async () => {
     const subject = { subject_type: 'organization', subject_id: 'a' };
     expect(places(await world.create({ ...subject, subject_id: '😀'.repeat(513) }).expect(400))).toEqual([
       '/subject_id',
@@ -285,7 +285,7 @@ describe('creating a grant', () => {
     expect(places(await world.create({}).expect(400))).toEqual(['/subject_type', '/subject_id']);
   });
 
-  it('says the same of a subject that does not exist as of one of another owner', async () => {
+  it('refuses missing subjects and subjects of other owners with the same message', async () => {
     const subject = await world.addSubject();
     const ofBeta = await world.addSubject(undefined, 'bob', 'beta');
     // A refused request leaves no grant, as the list below shows.
@@ -299,7 +299,7 @@ describe('creating a grant', () => {
     await world.create(subject, 'admin').expect(201);
   });
 
-  it('conflicts with a grantee that does not exist', async () => {
+  it('returns 409 for a grantee that does not exist', async () => {
     const answer = await world
       .create({ ...(await world.addSubject()), grantee_tenant_id: 'no-such-tenant' })
       .expect(409);
@@ -310,7 +310,7 @@ describe('creating a grant', () => {
     });
   });
 
-  it('conflicts with a live grant of the pair, and with no other', async () => {
+  it('returns 409 for a live grant of the pair, but not for an ended one or another pair', async () => {
     const subject = await world.addSubject();
     const first = await world.grantOn(subject);
     const answer = await world.create({ ...subject, scopes: ['read_diff'] }).expect(409);
@@ -324,7 +324,7 @@ describe('creating a grant', () => {
     await world.create(subject).expect(409);
   });
 
-  it('has one winner of fifty', async () => {
+  it('succeeds once for fifty concurrent requests', async () => {
     const subject = await world.addSubject();
     const race = Array.from({ length: 50 }, async (_, index) =>
       world.create(subject, index % 2 === 0 ? 'alice' : 'admin'),
@@ -335,7 +335,7 @@ describe('creating a grant', () => {
 });
 
 describe('revoking a grant', () => {
-  it('takes the grantee everything at once', async () => {
+  it('ends all access of the grantee immediately', async () => {
     const subject = await world.addSubject();
     const grantId = await world.grantOn(subject);
     await world.readLatest(subject).expect(200);
@@ -348,7 +348,7 @@ describe('revoking a grant', () => {
     expect((await world.ofSubject(subject).expect(200)).body.items).toEqual([{ ...body, name: 'Zürich Öl AG' }]);
   });
 
-  it('conflicts with a grant that is not active', async () => {
+  it('returns 409 for a grant that is not active', async () => {
     const revoked = await world.grantOn(await world.addSubject());
     const expired = await world.grantOn(await world.addSubject());
     await world.revoke(revoked).expect(200);
@@ -364,7 +364,7 @@ describe('revoking a grant', () => {
     expect(rows).toEqual([{ revoked_at: null }]);
   });
 
-  it('takes an id of this tenant, in either case', async () => {
+  it('accepts only ids of grants of this tenant, in upper or lower case', async () => {
     const grantId = await world.grantOn(await world.addSubject());
     await world.gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'acme-two', name: 'Two' }).expect(201);
     for (const unknown of [
@@ -378,7 +378,7 @@ describe('revoking a grant', () => {
     await world.revoke(grantId.toUpperCase()).expect(200);
   });
 
-  it('is refused to callers who are no admins, whether it exists or not, and the grant stays', async () => {
+  it('is refused to callers that are not admins, also for unknown ids, and the grant stays', async () => {
     const grantId = await world.grantOn(await world.addSubject());
     for (const user of ['editor', 'bob'] as const) {
       for (const id of [grantId, randomUUID()]) await world.revoke(id, user).expect(403);
@@ -386,7 +386,7 @@ describe('revoking a grant', () => {
     await world.revoke(grantId).expect(200);
   });
 
-  it('has one winner of twenty', async () => {
+  it('succeeds once for twenty concurrent requests', async () => {
     const grantId = await world.grantOn(await world.addSubject());
     const race = Array.from({ length: 20 }, async () => world.revoke(grantId));
     expect(await statuses(race)).toEqual({ 200: 1, 409: 19 });
@@ -394,7 +394,7 @@ describe('revoking a grant', () => {
 });
 
 describe('the grants that a tenant issued', () => {
-  it('are listed newest first, to their end while others are made and revoked', async () => {
+  it('are listed newest first and completely while others are created and revoked', async () => {
     const made: string[] = [];
     for (let count = 0; count < 5; count += 1) made.unshift(await world.grantOn(await world.addSubject()));
     const later: string[] = [];
@@ -411,7 +411,7 @@ describe('the grants that a tenant issued', () => {
     expect(shown.flat().filter((id) => later.includes(id))).toEqual([]);
   });
 
-  it('stay apart when they were made in one microsecond', async () => {
+  it('are each listed once if they were created in the same microsecond', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       const subject = await world.addSubject(undefined, 'o1', 'gamma');
@@ -431,7 +431,7 @@ describe('the grants that a tenant issued', () => {
     expect(pages).toHaveLength(5);
   });
 
-  it('come in pages of 50, and of 100 at most', async () => {
+  it('are listed in pages of 50, or at most 100', async () => {
     expect((await world.list().expect(200)).body.page.limit).toBe(50);
     expect((await world.list('?limit=100').expect(200)).body.page.limit).toBe(100);
     for (const limit of [...BAD_LIMITS, '101']) {
@@ -450,7 +450,7 @@ describe('the grants that a tenant issued', () => {
 });
 
 describe('the grants on a subject', () => {
-  it('are all of them: active, revoked and expired, newest first', async () => {
+  it('include active, revoked and expired ones, newest first', async () => {
     const subject = await world.addSubject();
     const revoked = await world.grantOn(subject);
     await world.revoke(revoked).expect(200);
@@ -478,7 +478,7 @@ describe('the grants on a subject', () => {
     ]);
   });
 
-  it('are refused alike where there is no such subject', async () => {
+  it('are refused with the same message for missing subjects and those of other owners', async () => {
     const subject = await world.addSubject();
     await world.grantOn(subject);
     const others = await world.ofSubject(subject, 'bob', 'beta').expect(403);
@@ -543,7 +543,7 @@ describe('filters of the grants of a tenant', () => {
     expect(await idsOf(`direction=received&${on}`)).toEqual([]);
   });
 
-  it('bind the cursor, and pages of a filtered list join', async () => {
+  it('bind the cursor, and pages of a filtered list are complete', async () => {
     const on = 'subject_type=organization&subject_id=filtered&grantee_tenant_id=beta';
     const pages = await walk((query) => world.list(`${query}&${on}`), 1);
     expect(pages).toEqual([[made.active], [made.revoked], [made.expired]]);
@@ -561,7 +561,7 @@ describe('filters of the grants of a tenant', () => {
     expect(places(await world.list(`?${query}`).expect(400))).toEqual([place]);
   });
 
-  it('one grant is read by either side, and by nobody else', async () => {
+  it('can be omitted for one grant, which only its grantor and grantee can read', async () => {
     const one = (grantId: string, user: User, tenant: string) =>
       world.gateway.as(user, 'get', `/v1/tenants/${tenant}/grants/${grantId}`);
     const { body } = await one(made.expired, 'reader', 'acme').expect(200);

@@ -44,7 +44,7 @@ async function inThreads<T>(task: string, count: number, act: () => Promise<T>):
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-describe('large documents are worked on in threads, and answered as small ones are', () => {
+describe('work on large documents', () => {
   let subject: Subject;
   let first: Record<string, JsonValue>;
 
@@ -53,14 +53,14 @@ describe('large documents are worked on in threads, and answered as small ones a
     first = { ...envelope({ subject, attributes: large('a') }) } as Record<string, JsonValue>;
   });
 
-  it('a direct write', async () => {
+  it('runs in a thread for a direct write', async () => {
     const post = (): Promise<{ body: { envelope_hash: string } }> =>
       gateway.as('alice', 'post', STATES).send(first).expect(201).then();
     const { body } = await inThreads('read_envelope', 1, post);
     expect(body.envelope_hash).toBe(sha256(canonicalize(first)));
   });
 
-  it('a proposal that is large, one on a large base, and its application', async () => {
+  it('runs in threads for a large proposal, a proposal on a large base, and its application', async () => {
     const path = `${pathOf('/v1/tenants/acme', subject)}/updates`;
     const { subject_id } = subject;
     const propose = (patch_ops: unknown): Promise<{ body: { update_id: string; patch_ops: unknown } }> =>
@@ -84,7 +84,7 @@ describe('large documents are worked on in threads, and answered as small ones a
     expect(envelope_hash).toBe(sha256(canonicalize(applied)));
   }); // prettier-ignore
 
-  it('a patch that makes it invalid', async () => {
+  it('runs in a thread for a patch that makes the document invalid', async () => {
     const send = (): Promise<{ body: { error: { details: unknown } } }> =>
       gateway
         .as('alice', 'post', `${pathOf('/v1/tenants/acme', subject)}/updates`)
@@ -107,12 +107,12 @@ describe('large documents are worked on in threads, and answered as small ones a
     ['a verified hash', 'check_snapshot', 1, '/snapshots/2?verify=hash', (body) => body['verification'], expect.objectContaining({ hash: expect.objectContaining({ valid: true }) })],
     ['a verified chain', 'check_links', 1, '/snapshots/2?verify=chain&depth=all', (body) => body['verification'], expect.objectContaining({ chain: expect.objectContaining({ valid: true, complete: true }) })],
     ['a verified history', 'check_snapshot', 2, '/history?verify=hash', ({ items }) => (Array.isArray(items) ? items.length : 0), 2],
-  ])('%s', async (_what, task, count, path, shown, expected) => {
+  ])('runs in threads for %s', async (_what, task, count, path, shown, expected) => {
     const read = (): Promise<{ body: JsonObject }> => world.read(pathOf('/v1/tenants/acme', subject) + path).then();
     expect(shown((await inThreads(task, count, read)).body)).toEqual(expected);
   }); // prettier-ignore
 
-  it('the proofs of a long bundle, of 256 versions each', async () => {
+  it('runs in a thread for the proofs of a long bundle, 256 versions per task', async () => {
     const long = await world.lineage(300);
     await publishLog(gateway.databaseUrl);
     const path = `${pathOf('/v1/tenants/acme', long)}/export?proofs=log`;
@@ -130,7 +130,7 @@ describe('large documents are worked on in threads, and answered as small ones a
     }
   });
 
-  it('a body of fixed shape', async () => {
+  it('runs in a thread for a body with many unknown members', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`u${at}`, [[at]]]));
     const send = (): Promise<{ body: { error: { details: unknown[] } } }> =>
       gateway.as('alice', 'patch', '/v1/tenants/acme').send(unknown).expect(400).then();
@@ -139,12 +139,12 @@ describe('large documents are worked on in threads, and answered as small ones a
   });
 });
 
-describe('a large body into a tenant where its caller may not write', () => {
+describe('a large body from a caller that may not write', () => {
   it.each<[string, string, (size: number) => object]>([
     ['a direct write', '/v1/tenants/nobody/entity-states', (size) => envelope({ attributes: { x: 'x'.repeat(size) } })],
-    ['a reader', STATES, (size) => envelope({ attributes: { x: 'x'.repeat(size) } })],
+    ['a direct write by a reader', STATES, (size) => envelope({ attributes: { x: 'x'.repeat(size) } })],
     ['a proposal', '/v1/tenants/nobody/entity-state-updates', (size) => proposal('x'.repeat(size))],
-  ])('%s is refused as a small one is', async (_what, path, make) => {
+  ])('%s is refused like a small one', async (_what, path, make) => {
     const small = await gateway.as('reader', 'post', path).send(make(1)).expect(403);
     const before = await ran('read_envelope');
     const { error } = (await gateway.as('reader', 'post', path).send(make(LARGE)).expect(403)).body;
@@ -152,7 +152,7 @@ describe('a large body into a tenant where its caller may not write', () => {
     expect(await ran('read_envelope')).toBe(before);
   });
 
-  it('is not even parsed, and a small one is', async () => {
+  it('is refused before it is parsed, unlike a small one', async () => {
     const post = (body: string, status: number): Promise<unknown> =>
       gateway
         .as('reader', 'post', '/v1/tenants/nobody/entity-states')
@@ -165,7 +165,7 @@ describe('a large body into a tenant where its caller may not write', () => {
   });
 });
 
-it('heavy work that finds no place is 503 with the time to wait, and everything else goes on', async () => {
+it('heavy work beyond the queue gets 503 with Retry-After, and other requests succeed', async () => {
   const send = (): Promise<{ status: number; headers: Record<string, string> }> =>
     gateway.as('alice', 'post', STATES).send(envelope({ attributes: large('c') })).then();
   const answers = await Promise.all(Array.from({ length: 12 }, send));

@@ -149,45 +149,45 @@ const normal = (answer: Answer): Answer => ({
   body: String(answer.body).replaceAll(/subject-…|"subject_id":"[^"]*"/g, ''),
 });
 
-it('every hot route has its success here', () => {
+it('SUCCESSES contains every hot route', () => {
   expect(Object.keys(SUCCESSES).sort()).toEqual([...gateway.hotRoutes].sort());
 });
 
 it.each<[string, number, () => Sent | Promise<Sent>]>([
   ...Object.entries(SUCCESSES).map(([route, [status, make]]): [string, number, typeof make] => [route, status, make]),
-  ['no such version', 404, get(`${SUBJECT}/snapshots/7`)],
+  ['an unknown version', 404, get(`${SUBJECT}/snapshots/7`)],
   ['a malformed version', 400, get(`${SUBJECT}/snapshots/01`)],
   ['a malformed id', 400, get('/v1/tenants/acme/snapshots/7')],
   ['a malformed tenant', 400, get(`/v1/tenants/-/snapshots/${randomUUID()}`)],
   ['a malformed type', 400, get('/v1/tenants/acme/subjects/person/1/snapshots/latest')],
   ['a path that cannot be decoded', 400, get('/v1/tenants/acme/subjects/organization/%ff/snapshots/latest')],
   ['a proof as a file', 200, get(`/v1/snapshots/${String(first['snapshot_id'])}/log-proof`, { accept: 'text/plain' })],
-  ['a proof of nothing', 404, get(`/v1/snapshots/${randomUUID()}/log-proof`)],
+  ['a proof of an unknown snapshot', 404, get(`/v1/snapshots/${randomUUID()}/log-proof`)],
   ['a tile beyond the log', 404, get('/log/tile/0/x001/000')],
-  ['no tile', 404, get('/log/tile/0/000/000/0')],
-  ['a tile that is not named', 404, get('/log/tile/')],
+  ['an invalid path of a tile', 404, get('/log/tile/0/000/000/0')],
+  ['an empty path of a tile', 404, get('/log/tile/')],
   ['a tile that cannot be decoded', 400, get('/log/tile/%ff')],
   ['entries', 404, get('/log/tile/entries/000')],
   ['another tenant', 403, get(`/v1/tenants/beta/snapshots/${randomUUID()}`)],
   ['no token', 401, get(`${SUBJECT}/snapshots/latest`, { authorization: '' })],
   ['a bad token', 401, get(`${SUBJECT}/snapshots/latest`, { authorization: 'Bearer x.y.z' })],
-  ['a snapshot that is not valid', 400, post('/v1/tenants/acme/entity-states', {})],
-  ['a body that is no JSON', 400, post('/v1/tenants/acme/entity-states', '{"a":1,"a":2}')],
+  ['an invalid snapshot', 400, post('/v1/tenants/acme/entity-states', {})],
+  ['a body that is not JSON', 400, post('/v1/tenants/acme/entity-states', '{"a":1,"a":2}')],
   ['another content type', 415, post('/v1/tenants/acme/entity-states', 'a=1', { 'content-type': 'text/plain' })],
   ['a subject that exists', 409, post('/v1/tenants/acme/entity-states', first)],
   ['a proposal with an unknown field', 400, post(updatesOf('x'), { nonsense: 1 })],
   [
-    'no such update',
+    'an unknown update',
     404,
     () => ({ method: 'POST', path: `/v1/tenants/acme/entity-state-updates/${randomUUID()}/apply` }),
   ],
-])('%s (%i) is answered alike on the hot lane and on the ordinary way', async (_, status, make) => {
+])('%s (%i) gets the same answer from the hot lane and from Express', async (_, status, make) => {
   const { hot, ordinary } = await bothWays(make);
   expect(hot.status).toBe(status);
   expect(normal(hot)).toEqual(normal(ordinary));
 });
 
-/** For each path parameter, a well-formed value that nobody knows, and a malformed one. */
+/** For each path parameter, a well-formed but unknown value, and a malformed one. */
 const PARAMETERS: Readonly<Record<string, { unknown: string; malformed: string }>> = {
   tenant_id: { unknown: 'beta', malformed: '-' },
   subject_type: { unknown: 'organization', malformed: 'person' },
@@ -229,7 +229,7 @@ function faultsOf(route: string): Sent[] {
   ];
 }
 
-it('whatever is wrong with a request of a hot route, both ways say the same', async () => {
+it('the hot lane and Express refuse each invalid request to a hot route with the same answer', async () => {
   for (const route of gateway.hotRoutes) {
     for (const sent of faultsOf(route)) {
       const { hot, ordinary } = await bothWays(() => sent);
@@ -240,7 +240,7 @@ it('whatever is wrong with a request of a hot route, both ways say the same', as
   }
 });
 
-it('a tag that matches is answered 304 on both', async () => {
+it('the hot lane and Express return 304 for a matching ETag', async () => {
   const path = `${SUBJECT}/snapshots/1`;
   const { headers } = await send(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
   const { hot, ordinary } = await bothWays(get(path, { 'if-none-match': String(headers['etag']) }));
@@ -248,7 +248,7 @@ it('a tag that matches is answered 304 on both', async () => {
   expect(hot).toEqual(ordinary);
 });
 
-it('a key makes the ordinary way take it, which replays', async () => {
+it('a request with an Idempotency-Key is served by Express, which replays it', async () => {
   const body = envelope();
   const headers = { 'idempotency-key': 'once' };
   const make = post('/v1/tenants/acme/entity-states', body, headers);
@@ -261,7 +261,7 @@ it('a key makes the ordinary way take it, which replays', async () => {
 it.each([
   ['on the hot lane', ''],
   ['by Express', '?'],
-])('what is malformed behind reads is answered after them: %s', async (_where, query) => {
+])('a malformed request after pipelined reads is answered after them %s', async (_where, query) => {
   const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
   const read = `GET ${SUBJECT}/snapshots/latest${query} HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${token}\r\n\r\n`;
   socket.write(`${read.repeat(5)}\u0000 no HTTP\r\n\r\n`);
@@ -288,8 +288,8 @@ describe('scripts of other origins', () => {
   it.each([
     ['on the hot lane', `${SUBJECT}/snapshots/latest`, 401],
     ['by Express', '/health', 200],
-    ['where there is nothing', '/v1/nothing', 404],
-  ])('may read answers where the deployment names theirs: %s', async (_where, path, status) => {
+    ['for an unknown path', '/v1/nothing', 404],
+  ])('may read answers if their origin is in CORS_ORIGINS: %s', async (_where, path, status) => {
     const named = await ask(open, path, { origin: APP });
     expect(named.statusCode).toBe(status);
     expect(ofCors(named.headers)).toEqual({
@@ -304,7 +304,7 @@ describe('scripts of other origins', () => {
     expect(ofCors((await ask(gateway, path, { origin: APP })).headers)).toEqual({});
   });
 
-  it('with all headers that others get', async () => {
+  it('get all headers that other clients get', async () => {
     const issued = await open.issuer.mint('alice');
     const path = '/v1/tenants/acme/subjects/entity/none/snapshots/latest';
     const authorization = `Bearer ${issued}`;
@@ -315,7 +315,7 @@ describe('scripts of other origins', () => {
     expect(Object.keys(others).filter((name) => !name.startsWith('access-control'))).toEqual(Object.keys(plain));
   });
 
-  it('are told so before they send anything', async () => {
+  it('get a preflight answer if their origin is allowed', async () => {
     const told = await ask(open, '/v1/tenants', { origin: APP, ...preflight }, 'OPTIONS');
     expect(told.statusCode).toBe(204);
     expect(told.headers).toMatchObject({
@@ -339,7 +339,7 @@ describe('scripts of other origins', () => {
     Object.values<Operation>({ ...WALLET, ...PRESENTATIONS }).map(
       ({ method, path }) => [method.toUpperCase(), path] as const,
     ),
-  )('may be wallets of every origin: %s %s', async (method, path) => {
+  )('may call wallet routes from every origin: %s %s', async (method, path) => {
     const at = path.replace('{tenant_id}', 'acme').replace('{response_id}', 'r');
     const origin = 'https://wallet.example';
     const told = await ask(gateway, at, { origin, ...preflight }, 'OPTIONS');
@@ -356,7 +356,7 @@ describe('scripts of other origins', () => {
   });
 });
 
-describe('a body, however it comes', () => {
+describe('a body sent in pieces', () => {
   /** Sends each piece after the previous one was sent, and returns the status of the answer. */
   const exchange = (pieces: readonly string[]): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -381,13 +381,13 @@ describe('a body, however it comes', () => {
   const chunked = (body: string): string[] => [body.slice(0, 100), body.slice(100, 300), body.slice(300)].map(chunk);
 
   const ways: [string, (body: string, query: string) => string[]][] = [
-    ['along with its head', (body, query) => [head(query, sized(body)) + body]],
+    ['together with its head', (body, query) => [head(query, sized(body)) + body]],
     ['after its head', (body, query) => [head(query, sized(body)), body]],
     ['in two parts', (body, query) => [head(query, sized(body)) + body.slice(0, 200), body.slice(200)]],
-    ['in chunks that come together', (body, query) => [
+    ['in chunks, all at once', (body, query) => [
       `${head(query, 'Transfer-Encoding: chunked')}${chunked(body).join('')}0\r\n\r\n`,
     ]],
-    ['in chunks one by one', (body, query) => [
+    ['in chunks, one by one', (body, query) => [
       head(query, 'Transfer-Encoding: chunked'), ...chunked(body), '0\r\n\r\n',
     ]],
   ]; // prettier-ignore
@@ -396,7 +396,7 @@ describe('a body, however it comes', () => {
     ['on the hot lane', ''],
     ['by Express', '?'],
   ])('%s', (_where, query) => {
-    it.each(ways)('is read as a whole: %s', async (_way, piecesOf) => {
+    it.each(ways)('is read completely if it is sent %s', async (_way, piecesOf) => {
       const small = envelope({ subject: { subject_type: 'organization', subject_id: `s-${randomUUID()}` } });
       expect(await exchange(piecesOf(JSON.stringify(small), query))).toBe('201');
       const large = envelope({

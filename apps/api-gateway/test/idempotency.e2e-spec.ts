@@ -36,8 +36,8 @@ const newTenant = (): { tenant_id: string; name: string } => ({ tenant_id: `t-${
 const keysStored = async (): Promise<number> =>
   (await database.query('SELECT count(*)::int AS keys FROM idempotency_keys')).rows[0].keys;
 
-describe('the same request with the same key', () => {
-  it('gets the first answer again, byte for byte, and runs once', async () => {
+describe('a repeated request with the same key', () => {
+  it('runs once and gets the first answer byte for byte', async () => {
     const key = randomUUID();
     const body = newTenant();
     const first = await post(key).send(body).expect(201);
@@ -51,7 +51,7 @@ describe('the same request with the same key', () => {
     }
   });
 
-  it('gets the first refusal again, even when it would pass by now', async () => {
+  it('gets the first 409 again, even if it would succeed now', async () => {
     const key = randomUUID();
     const body = newTenant();
     const taken = { ...newTenant(), slug: body.tenant_id };
@@ -69,17 +69,17 @@ describe('the same request with the same key', () => {
   });
 
   it.each([
-    ['no JSON type', (test: Test) => test.set('Content-Type', 'text/plain').send('x'), 415],
-    ['a fault of syntax', (test: Test) => test.set('Content-Type', 'application/json').send('{"a":1,"a":2}'), 400],
-    ['a fault of shape', (test: Test) => test.send({ tenant_id: 'x' }), 400],
-  ])('that has %s is refused, and its key is free for one that has not', async (_, send, status) => {
+    ['another content type', (test: Test) => test.set('Content-Type', 'text/plain').send('x'), 415],
+    ['invalid JSON', (test: Test) => test.set('Content-Type', 'application/json').send('{"a":1,"a":2}'), 400],
+    ['a missing member', (test: Test) => test.send({ tenant_id: 'x' }), 400],
+  ])('can succeed with its key after a request with %s was refused', async (_, send, status) => {
     const key = randomUUID();
     await send(post(key)).expect(status);
     const answer = await post(key).send(newTenant()).expect(201);
     expect(answer.headers).not.toHaveProperty('idempotency-replayed');
   });
 
-  it('that was refused for what may change runs again: 403, 404, 422', async () => {
+  it('runs again after 403, 404 or 422', async () => {
     const members = `/v1/tenants/acme/members/${encodeURIComponent('oidc:test#editor')}`;
     const [key, sent] = [randomUUID(), envelope()];
     const path = '/v1/tenants/acme/entity-states';
@@ -104,7 +104,7 @@ describe('the same request with the same key', () => {
     await gateway.as('alice', 'delete', members).expect(204);
   });
 
-  it('that is too large is refused before the key is taken', async () => {
+  it('can succeed with its key after one that was too large', async () => {
     const key = randomUUID();
     await post(key)
       .send({ ...newTenant(), name: 'x'.repeat(5000) })
@@ -112,7 +112,7 @@ describe('the same request with the same key', () => {
     await post(key).send(newTenant()).expect(201);
   });
 
-  it('works without a body, and on answers with a status of their own', async () => {
+  it('is replayed without a body, and with the status of the first answer', async () => {
     const sent = envelope();
     await gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(sent).expect(201);
     const patch_ops = [{ op: 'add', path: '/attributes/note', value: 'x' }];
@@ -131,7 +131,7 @@ describe('the same request with the same key', () => {
     expect(again.text).toBe(applied.text);
   });
 
-  it('runs once of fifty at once', async () => {
+  it('runs once for fifty concurrent requests', async () => {
     const key = randomUUID();
     const body = newTenant();
     const answers = await Promise.all(Array.from({ length: 50 }, async () => post(key).send(body)));
@@ -163,7 +163,7 @@ describe('the same request with the same key', () => {
 });
 
 describe('a key', () => {
-  it('that came with another body is refused', async () => {
+  it('is refused with another body', async () => {
     const key = randomUUID();
     await post(key).send(newTenant()).expect(201);
     const answer = await post(key).send(newTenant()).expect(409);
@@ -174,7 +174,7 @@ describe('a key', () => {
     expect(answer.headers).not.toHaveProperty('idempotency-replayed');
   });
 
-  it('is its principal’s and its path’s own', async () => {
+  it('is scoped to its principal and its path', async () => {
     const key = randomUUID();
     await post(key).send(newTenant()).expect(201);
     await post(key, '/v1/tenants', 'bob').send(newTenant()).expect(201);
@@ -182,12 +182,12 @@ describe('a key', () => {
     await post(`${key}x`).send(newTenant()).expect(201);
   });
 
-  it('means nothing on other methods', async () => {
+  it('is ignored on GET', async () => {
     const path = '/v1/tenants/acme/principals';
     await gateway.as('alice', 'get', path).set('Idempotency-Key', 'not a key').expect(200);
   });
 
-  it('is the same however its path is written', async () => {
+  it('is the same for each encoding of its path', async () => {
     const key = randomUUID();
     const sent = envelope();
     await post(key, '/v1/tenants/acme/entity-states').send(sent).expect(201);
@@ -196,7 +196,7 @@ describe('a key', () => {
     await post(key, '/v1/tenants/acme/entity-states').send(envelope()).expect(409);
   });
 
-  it('is another one on the path of another tenant', async () => {
+  it('is different on the path of another tenant', async () => {
     const [key, { tenant_id: other, ...rest }] = [randomUUID(), newTenant()];
     await gateway
       .as('alice', 'post', '/v1/tenants')
@@ -209,7 +209,7 @@ describe('a key', () => {
     expect(refused.body.error.message).not.toContain('Idempotency-Key');
   });
 
-  it.each([[''], ['a b'], ['ä'], ['x'.repeat(256)], ['a, b']])('may not be %j', async (key) => {
+  it.each([[''], ['a b'], ['ä'], ['x'.repeat(256)], ['a, b']])('cannot be %j', async (key) => {
     const answer = await post(key).send(newTenant()).expect(400);
     expect(answer.body.error).toMatchObject({
       code: 'validation_error',
@@ -217,11 +217,11 @@ describe('a key', () => {
     });
   });
 
-  it.each([['x'], ['~!"{}'], ['x'.repeat(255)]])('may be %j', async (key) => {
+  it.each([['x'], ['~!"{}'], ['x'.repeat(255)]])('can be %j', async (key) => {
     await post(key).send(newTenant()).expect(201);
   });
 
-  it('is good again after 24 hours', async () => {
+  it('can be reused after 24 hours', async () => {
     const key = randomUUID();
     await post(key).send(newTenant()).expect(201);
     await database.query(`UPDATE idempotency_keys SET started_at = started_at - interval '24 hours'`);
@@ -230,12 +230,12 @@ describe('a key', () => {
   });
 });
 
-describe('a caller that', () => {
+describe('a caller', () => {
   const subscriptions = '/v1/webhook-subscriptions';
   const wanted = { tenant_id: 'acme', target_url: 'https://example.com/', event_types: ['identity.snapshot.created'] };
   const member = (user: string): string => `/v1/tenants/acme/members/${encodeURIComponent(`oidc:test#${user}`)}`;
 
-  it('was removed gets no secret again, until it is back', async () => {
+  it('that was removed gets no secret replayed until it is a member again', async () => {
     await gateway.as('alice', 'put', member('reader')).send({ role: 'tenant_reader' }).expect(200);
     const [key, rotation] = [randomUUID(), randomUUID()];
     const first = await post(key, subscriptions, 'reader').send(wanted).expect(201);
@@ -256,7 +256,7 @@ describe('a caller that', () => {
     await post(rotation, rotate, 'reader').expect(404);
   });
 
-  it('has another role by now gets what that role may ask for', async () => {
+  it('with a changed role gets only replays that the new role allows', async () => {
     await gateway.as('alice', 'put', member('proposer')).send({ role: 'tenant_editor' }).expect(200);
     const [key, sent] = [randomUUID(), envelope()];
     const path = '/v1/tenants/acme/entity-states';
@@ -269,8 +269,8 @@ describe('a caller that', () => {
   });
 });
 
-describe('a first answer', () => {
-  it('with a secret is sent again, and stands nowhere in clear', async () => {
+describe('a stored answer', () => {
+  it('with a secret is replayed, and is not stored in plain text', async () => {
     const key = randomUUID();
     const body = { tenant_id: 'acme', target_url: 'https://example.com/', event_types: ['identity.snapshot.created'] };
     const path = '/v1/webhook-subscriptions';
@@ -285,7 +285,7 @@ describe('a first answer', () => {
     expect(listed.body.items).toHaveLength(1);
   });
 
-  it('opens in its own row only', async () => {
+  it('can be decrypted only in its own row', async () => {
     const [keyA, keyB] = [randomUUID(), randomUUID()];
     const body = newTenant();
     await database.query('DELETE FROM idempotency_keys');
@@ -299,7 +299,7 @@ describe('a first answer', () => {
     expect(answer.text).not.toContain(body.name);
   });
 
-  it('is not kept when the service failed: the next request runs', async () => {
+  it('is not created if the service failed, so the next request runs', async () => {
     const key = randomUUID();
     const body = newTenant();
     await database.query(`ALTER TABLE tenants ADD CONSTRAINT broken CHECK (name <> 'Tenant') NOT VALID`);
@@ -311,7 +311,7 @@ describe('a first answer', () => {
     expect(answer.headers).not.toHaveProperty('idempotency-replayed');
   });
 
-  it('is sent although it cannot be kept', async () => {
+  it('is sent even if it cannot be stored', async () => {
     await database.query(`ALTER TABLE idempotency_keys ADD CONSTRAINT broken CHECK (answer IS NULL) NOT VALID`);
     const key = randomUUID();
     const body = newTenant();
@@ -322,7 +322,7 @@ describe('a first answer', () => {
     });
   });
 
-  it('is kept for a client that went away before it came', async () => {
+  it('is stored for a client that disconnected before the answer', async () => {
     const key = randomUUID();
     const body = newTenant();
     const before = await keysStored();
@@ -354,8 +354,8 @@ describe('a first answer', () => {
   });
 });
 
-describe('a first request whose gateway died before it kept its answer', () => {
-  it('holds the key for a minute; then a retry runs and meets what was written', async () => {
+describe('a first request whose gateway died before it stored the answer', () => {
+  it('holds the key for a minute, then one retry runs and gets 409 for what was written', async () => {
     const key = randomUUID();
     const body = newTenant();
     await database.query('DELETE FROM idempotency_keys');

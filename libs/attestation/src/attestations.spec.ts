@@ -111,7 +111,7 @@ beforeAll(async () => {
   keys = { issuer: ISSUER, jwks: [await jwkOf(issuer)], roots: [] };
 });
 
-it('reads what a foreign implementation issues and presents', async () => {
+it('verifyCredential accepts what a third-party implementation issues and presents', async () => {
   const credential = await issue({ cnf: { jwk: await exportJWK(holder.publicKey) }, exp: SECONDS + 60 });
   expect(issuerOf(credential)).toBe(ISSUER);
   const whole = await verify(credential);
@@ -132,20 +132,20 @@ describe('a key binding', () => {
   });
 
   it.each([
-    ['another nonce: a replayed presentation', { nonce: 'n-0' }],
+    ['another nonce (a replayed presentation)', { nonce: 'n-0' }],
     ['another audience', { aud: 'https://other.example' }],
-    ['an old moment', { iat: SECONDS - 301 }],
-    ['a future moment', { iat: SECONDS + 301 }],
-    ['no moment', { iat: undefined }],
-  ])('with %s is refused', async (_, more) => {
+    ['an old iat', { iat: SECONDS - 301 }],
+    ['a future iat', { iat: SECONDS + 301 }],
+    ['no iat', { iat: undefined }],
+  ])('is refused with %s', async (_, more) => {
     expect(await codeOf(verify(await present(credential, more), BINDING))).toBe('invalid_key_binding');
   });
 
-  it.each([-300, 300])('of %d seconds from now is accepted', async (seconds) => {
+  it.each([-300, 300])('is accepted if its iat differs by %d seconds', async (seconds) => {
     expect(await codeOf(verify(await present(credential, { iat: SECONDS + seconds }), BINDING))).toBe('accepted');
   });
 
-  it('of another holder, or of another presentation, is refused', async () => {
+  it('is refused from another holder or for another presentation', async () => {
     const others = await issue({ cnf: { jwk: await exportJWK(stranger.publicKey) } });
     expect(await codeOf(verify(await present(others), BINDING))).toBe('invalid_key_binding');
     const [token, ...parts] = (await present(credential)).split('~');
@@ -153,7 +153,7 @@ describe('a key binding', () => {
     expect(await codeOf(verify(withoutDisclosure, BINDING))).toBe('invalid_key_binding');
   });
 
-  it('is verified exactly if it is expected', async () => {
+  it('is refused if it is missing or unexpected', async () => {
     expect(await codeOf(verify(credential, BINDING))).toBe('invalid_key_binding');
     expect(await codeOf(verify(await present(credential)))).toBe('invalid_key_binding');
   });
@@ -212,7 +212,7 @@ describe('a credential is refused', () => {
   });
 
   it.each([{ exp: SECONDS - 59 }, { nbf: SECONDS + 60 }, { iat: SECONDS + 60 }])(
-    'not before clocks differ by more than a minute: %o',
+    'only if clocks differ by more than a minute, not with %o',
     async (more) => expect(await codeOf(verify(`${await sign({ ...plain, ...more })}~`))).toBe('accepted'),
   );
 
@@ -222,7 +222,7 @@ describe('a credential is refused', () => {
     expect(await codeOf(verify(`${token}~${own}~`))).toBe('invalid_format');
   });
 
-  it('if a disclosure is not its own, comes twice, or does not fit', async () => {
+  it('if a disclosure is foreign, repeated or malformed', async () => {
     const own = disclosure('salt', 'a', 1);
     const token = await sign({ ...plain, _sd: [digest(own)] });
     expect(await codeOf(verify(`${token}~${own}~`))).toBe('accepted');
@@ -302,7 +302,7 @@ describe('certificates', () => {
     certify('sub', 'leaf', SAN);
     certify('foreign', null, CA);
     certify('forged', 'foreign', SAN);
-    // Somebody else under the name of the root.
+    // Another authority with the name of the root.
     const anonymous = 'subjectKeyIdentifier=none\nauthorityKeyIdentifier=none';
     certify('impostor', null, `${CA}\n${anonymous}`, { subject: 'root' });
     certify('claimed', 'impostor', `${SAN}\n${anonymous}`);
@@ -321,13 +321,13 @@ describe('certificates', () => {
     return codeOf(verifyCredential(`${token}~`, trusted(...roots), null, now));
   };
 
-  it('that lead to a trusted root certify the key of the issuer', async () => {
+  it('are accepted if they lead to a trusted root', async () => {
     expect(await judge(['leaf', 'middle'], ['root'])).toBe('accepted');
     expect(await judge(['leaf', 'middle', 'root'], ['root'])).toBe('accepted');
     expect(await judge(['leaf'], ['leaf'])).toBe('accepted');
   });
 
-  it('of a forged issuer, of another one, or out of date certify nothing', async () => {
+  it('are refused if they are forged, name another issuer or are not issued by an authority', async () => {
     expect(await judge(['forged', 'foreign'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['other', 'middle'], ['root'])).toBe('untrusted_issuer');
     expect(await judge(['twice', 'middle'], ['root'])).toBe('untrusted_issuer');
@@ -337,7 +337,7 @@ describe('certificates', () => {
     expect(await judge(['claimed'], ['impostor'])).toBe('accepted');
   });
 
-  it('are valid from their first to their last day, and so is the root', async () => {
+  it('are refused before their first and after their last day, and so is the root', async () => {
     const inDays = (days: number): Date => new Date(Date.now() + days * 86_400_000);
     for (const days of [-1, 40]) {
       expect(await judge(['leaf', 'middle'], ['root'], inDays(days))).toBe('untrusted_issuer');
@@ -346,7 +346,7 @@ describe('certificates', () => {
     expect(await judge(['longer'], ['brief'], inDays(11))).toBe('untrusted_issuer');
   });
 
-  it('are at most five', async () => {
+  it('are refused if there are more than five', async () => {
     expect(await judge(['leaf', 'middle', 'root', 'other', 'twice'], ['root'])).toBe('accepted');
     expect(await judge(['leaf', 'middle', 'root', 'other', 'twice', 'sub'], ['root'])).toBe('invalid_format');
   });
@@ -371,14 +371,14 @@ describe('a status list', () => {
   };
   const read = (token: string, newest: Date | null = null) => readStatusList(token, URI, keys, newest, NOW);
 
-  it('of a foreign implementation is read', async () => {
+  it('is read if a third-party implementation created it', async () => {
     const list = await read(await listOf());
     expect([0, 1, 2, 3, 4, 5].map((idx) => list.at(idx))).toEqual([0, 1, 2, 3, 0, 1]);
     expect(list.issuedAt).toEqual(NOW);
     expect(list.at(8)).toBeNull();
   });
 
-  it('older than one seen before is refused; the same is not', async () => {
+  it('is refused if it is older than a known one', async () => {
     const token = await listOf();
     expect(await codeOf(read(token, new Date(NOW.getTime() + 1000)))).toBe('rolled_back');
     expect(await codeOf(read(token, NOW))).toBe('accepted');
@@ -403,7 +403,7 @@ describe('a status list', () => {
     expect(await codeOf(read(await listOf(payload, who === 'issuer' ? issuer : stranger)))).toBe(code);
   });
 
-  it('is no other kind of token', async () => {
+  it('is refused with another token type', async () => {
     expect(await codeOf(read(await listOf({}, issuer, 'dc+sd-jwt')))).toBe('invalid_type');
   });
 });

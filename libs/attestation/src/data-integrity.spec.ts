@@ -33,7 +33,7 @@ const PROOF = {
   proofValue: 'z2HnFSSPPBzR36zdDgK8PbEHeXbR56YF24jwMpt3R1eHXQzJDMWS93FCzpvJpwTWd3GAVFuUfjoJdcnTMuVor51aX',
 };
 
-it('makes the proof of the vector of W3C', () => {
+it('proofOf creates the proof of the W3C vector', () => {
   const options = {
     context: CONTEXT,
     created: new Date(PROOF.created),
@@ -42,7 +42,7 @@ it('makes the proof of the vector of W3C', () => {
   expect(proofOf(canonicalize(DOCUMENT), options, KEY)).toEqual(PROOF);
 });
 
-it('publishes the public key of the vector as a multikey', () => {
+it('controlledIdentifierOf publishes the public key of the vector as a multikey', () => {
   const id = 'https://vc.example/issuers/5678';
   expect(controlledIdentifierOf(id, [KEY])).toEqual({
     id,
@@ -51,7 +51,7 @@ it('publishes the public key of the vector as a multikey', () => {
   });
 });
 
-it('creates no key whose kid looks like an option of a command', async () => {
+it('createIssuingKey creates no kid that starts with a hyphen', async () => {
   const keys = await Promise.all(Array.from({ length: 200 }, createIssuingKey));
   expect(keys.filter(({ kid }) => kid.startsWith('-'))).toEqual([]);
 });

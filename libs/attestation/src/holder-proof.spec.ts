@@ -13,7 +13,7 @@ async function proofOf(payload: object, header: object = {}): Promise<string> {
     .sign(privateKey);
 }
 
-it.each([0, 300, -300])('accepts a proof of %i seconds later', async (seconds) => {
+it.each([0, 300, -300])('accepts a proof whose iat differs by %i seconds', async (seconds) => {
   const proof = await proofOf({ iat: SECONDS + seconds });
   await expect(verifyHolderProof(proof, ISSUER, NOW)).resolves.toMatchObject({ nonce: 'n', key: { kty: 'EC' } });
 });

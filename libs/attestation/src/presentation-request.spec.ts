@@ -25,7 +25,7 @@ async function encrypt({ metadata }: Made, payload: unknown, header: Partial<Com
     .encrypt(await importJWK(jwk, 'ECDH-ES'));
 }
 
-it('asks for one credential, encrypted to a key of its own', async () => {
+it('a presentation request asks for one credential, encrypted to its own key', async () => {
   const [one, other] = [await make(['/legal_name', '/owners/*/name', '/owners/0/a~1b']), await make()];
   expect(Object.fromEntries(one.parameters)).toMatchObject({
     client_id: `redirect_uri:${RESPONSE_URI}`,
@@ -46,12 +46,12 @@ it('asks for one credential, encrypted to a key of its own', async () => {
   expect(other.parameters.get('nonce')).not.toBe(one.parameters.get('nonce'));
 });
 
-it('leaves a third of a QR code for types and claims', async () => {
+it('the link of a minimal request has less than 2,000 characters', async () => {
   const { link } = await createPresentationRequest({ vcts: [VCT], claims: [] }, RESPONSE_URI, 'id');
   expect(link.length).toBeLessThan(2_000);
 });
 
-it('opens an answer, and says what its holder must have signed', async () => {
+it('openPresentation returns the credential with its expected key binding, or the error', async () => {
   const made = await make();
   const answer = await encrypt(made, { vp_token: { attestation: ['credential'] } });
   expect(await openPresentation(answer, made.secret)).toEqual({
@@ -72,9 +72,9 @@ it.each<[string, (made: Made) => Promise<string>]>([
   ['with two presentations', (made) => encrypt(made, { vp_token: { attestation: ['a', 'b'] } })],
   ['with an object', (made) => encrypt(made, { vp_token: { attestation: [{}] } })],
   ['for another query', (made) => encrypt(made, { vp_token: { attestation: ['a'], other: ['b'] } })],
-  ['with an error that is no code', (made) => encrypt(made, { error: 'Access\ndenied' })],
-  ['that is no object', (made) => encrypt(made, ['a'])],
-])('refuses an answer %s', async (_, answerTo) => {
+  ['with an error that is not a code', (made) => encrypt(made, { error: 'Access\ndenied' })],
+  ['that is not an object', (made) => encrypt(made, ['a'])],
+])('openPresentation refuses an answer %s', async (_, answerTo) => {
   const made = await make();
   await expect(openPresentation(await answerTo(made), made.secret)).rejects.toThrow(
     expect.objectContaining({ code: 'invalid_format' }),
@@ -99,7 +99,7 @@ it.each([
   [['/address/0'], false],
   [['/legal_name', '/toString'], false],
   [['/empty/*'], false],
-])('a credential has the claims %j: %s', (claims, isRight) => {
+])('requireAsked finds the claims %j in a credential: %s', (claims, isRight) => {
   const disclosed = {
     legal_name: 'Acme',
     address: { country: 'CH' },
@@ -113,7 +113,7 @@ it.each([
   expect(() => requireAsked(verified, { vcts: ['other'], claims: [] })).toThrow('of a type that was not asked for');
 });
 
-it('takes only codes as errors of wallets', () => {
+it('isWalletError accepts only error codes', () => {
   expect(['access_denied', 'a'.repeat(64)].every(isWalletError)).toBe(true);
   expect(['', 'a b', 'A', 'a'.repeat(65), null, 7].some(isWalletError)).toBe(false);
 });

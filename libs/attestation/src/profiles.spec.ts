@@ -75,8 +75,8 @@ function asPublished(profile: CredentialProfile, { status, cnf, ...claims }: Jso
   return { ...claims, status: published, ...(profile === 'ubo' ? {} : { cnf }) };
 }
 
-describe.each(CREDENTIAL_PROFILES)('%s', (profile) => {
-  it('is valid by the published schema', async () => {
+describe.each(CREDENTIAL_PROFILES)('an attestation of the profile %s', (profile) => {
+  it('matches the published schema', async () => {
     const ajv = new Ajv({ strict: false, allErrors: true });
     addFormats(ajv);
     const validate = ajv.compile(schemaOf(profile));
@@ -93,12 +93,12 @@ describe.each(CREDENTIAL_PROFILES)('%s', (profile) => {
     expect(missing).toEqual([]);
   });
 
-  it('knows the codes of the schema', () => {
+  it('uses only code lists of the schema', () => {
     const codes = new Set(codesIn(schemaOf(profile)).map((list) => JSON.stringify(list.toSorted())));
     expect(codesIn(PROFILES[profile].claims).filter((list) => !codes.has(JSON.stringify(list.toSorted())))).toEqual([]);
   });
 
-  it('hides each claim, with another salt each time', async () => {
+  it('hides each claim with a new salt each time', async () => {
     const [first = '', ...disclosures] = (await sign(profile)).split('~');
     const payload = Buffer.from(first.split('.')[1] ?? '', 'base64url').toString();
     expect(payload).not.toMatch(/Anna|Example|1250|2018/);
@@ -169,12 +169,12 @@ it.each<[CredentialProfile, string, JsonValue | undefined]>([
   ['company_info', '/identifiers/euid', undefined],
   ['company_info', '/identifiers/lei', 'short'],
   ['company_info', '/legal/employees', '-1'],
-])('%s needs %s, and not %j', (profile, path, value) => {
+])('%s requires a valid %s and refuses %j', (profile, path, value) => {
   const { faults } = profileClaims(profile, changed(path.slice(1).split('/'), value));
   expect(faults).toEqual([{ path: `/attributes${path}`, message: expect.any(String) }]);
 });
 
-it('needs one of a person and an entity, and evidence', () => {
+it('an owner needs either a person or an entity, and a beneficial owner needs evidence', () => {
   const both = changed(['owners', 'p-1', 'entity'], {});
   expect(profileClaims('ownership', both).faults[0]?.path).toBe('/attributes/owners/p-1');
   const bare = { ...companyContent(), attribute_paths: {} };
@@ -183,7 +183,7 @@ it('needs one of a person and an entity, and evidence', () => {
   ]);
 });
 
-it('leaves out what is optional', () => {
+it('company_info omits an absent optional claim', () => {
   const { claims, faults } = profileClaims('company_info', changed(['financials'], undefined));
   expect([faults, 'financial_statements' in claims]).toEqual([[], false]);
 });

@@ -106,7 +106,7 @@ beforeAll(async () => {
 });
 
 describe('ladders', () => {
-  it('ask for the newest number, the next one, and few others', () => {
+  it('contain the newest number, the next one, and few others', () => {
     expect([0, 1, 2, 5, 8].map(ladderNumbers)).toEqual([
       [1],
       [1, 2],
@@ -128,7 +128,7 @@ describe('ladders', () => {
     );
   });
 
-  it('end', () => {
+  it('refuse numbers out of range', () => {
     const rungs = Array.from({ length: 64 }, (_, at) => ({ number: 2 ** at, isPresent: true }));
     expect(refusal(() => newestOfLadder(rungs))).toBe('ladder_refused');
     for (const newest of [-1, 1.5, 2 ** 31]) expect(refusal(() => ladderNumbers(newest))).toBe('out_of_range');
@@ -136,7 +136,7 @@ describe('ladders', () => {
 });
 
 describe('a proof of the newest number', () => {
-  it('holds, also as of a size', async () => {
+  it('is accepted, also as of an earlier size', async () => {
     expect(verifyNewest(trust, STREAM, sound)).toMatchObject({ number: 5, head: { logIndex: 50 } });
     const older = await proofOf(ladderNumbers(3));
     expect(verifyNewest(trust, STREAM, older, 40)).toMatchObject({ number: 3, head: { logIndex: 30 } });
@@ -145,13 +145,13 @@ describe('a proof of the newest number', () => {
     expect(refusal(() => verifyNewest(trust, STREAM, sound, COVERS + 2))).toBe('out_of_range');
   });
 
-  it('holds for versions that were logged in another order, but not as of an older size', async () => {
+  it('is accepted for versions logged out of order, but not as of a size', async () => {
     const proof = await proofOf(ladderNumbers(2), IMPORTED);
     expect(verifyNewest(trust, IMPORTED, proof)).toMatchObject({ number: 2, head: { logIndex: 10 } });
     expect(refusal(() => verifyNewest(trust, IMPORTED, proof, COVERS))).toBe('ladder_refused');
   });
 
-  it('shows that a stream is empty', async () => {
+  it('proves that a stream is empty', async () => {
     const stream = granteeStream('bank', 'company', 'acme');
     const proof = await proofOf([1], stream);
     expect(verifyNewest(trust, stream, proof)).toEqual({ number: 0, head: null });
@@ -174,7 +174,7 @@ describe('a proof of the newest number', () => {
     expect(refusal(() => verifyNewest(trust, STREAM, elsewhere))).toBe('ladder_refused');
   });
 
-  it('is refused for another stream, origin, key and tree', () => {
+  it('is refused for another stream, origin, key or tree', () => {
     const other = { ...trust, publicKey: vrfKeysFromRandom(group, Buffer.alloc(64, 6)).publicKey };
     expect(refusal(() => verifyNewest(other, STREAM, sound))).toBe('vrf_refused');
     expect(refusal(() => verifyNewest({ ...trust, origin: 'x' }, STREAM, sound))).toBe('vrf_refused');
@@ -193,7 +193,7 @@ describe('a proof of the newest number', () => {
     expect(refusal(() => verifyNewest(trust, LATE, late))).toBe('malformed');
   });
 
-  it('is refused with another leaf beside the one of a present key', () => {
+  it('is refused if the look-up of a present key has another leaf', () => {
     const other = { key: Buffer.alloc(32), value: Buffer.alloc(32) };
     const lookUps = sound.lookUps.map((lookUp) => (lookUp.number === 5 ? { ...lookUp, other } : lookUp));
     expect(refusal(() => verifyNewest(trust, STREAM, { ...sound, lookUps }))).toBe('path_refused');
@@ -206,7 +206,7 @@ describe('a proof of the newest number', () => {
     expect(refusal(() => verifyNewest(trust, stream, proof))).toBe('doubled');
   });
 
-  it('is refused with a root of other covers', () => {
+  it('is refused if the root covers another number of entries', () => {
     const entry = formatMapRootEntry({ ...parseMapRootEntry(sound.mapRoot.entry), covers: COVERS - 1 });
     expect(refusal(() => verifyMapRoot(trust.tree, { mapRoot: { ...sound.mapRoot, entry } }))).toBe('root_refused');
     expect(refusal(() => verifyMapRoot(trust.tree, { mapRoot: { ...sound.mapRoot, logIndex: 1 } }))).toBe(
@@ -214,7 +214,7 @@ describe('a proof of the newest number', () => {
     );
   });
 
-  it('leads to the entry by its key', () => {
+  it('is accepted only for an entry that carries its key', () => {
     const root = verifyMapRoot(trust.tree, sound);
     const lookUp = sound.lookUps.find(({ number }) => number === 5)!;
     const key = verifyLookUp(trust, root, STREAM, lookUp);
@@ -223,13 +223,13 @@ describe('a proof of the newest number', () => {
   });
 });
 
-describe('JSON', () => {
-  it('is read as it is written', () => {
+describe('a map proof as JSON', () => {
+  it('is parsed to what was formatted', () => {
     expect(formatMapProof(parseMapProof(formatMapProof(sound)))).toEqual(formatMapProof(sound));
     expect(verifyNewest(trust, STREAM, parseMapProof(formatMapProof(sound))).number).toBe(5);
   });
 
-  it('is refused, or does not prove another number, wherever a character is changed', () => {
+  it('is refused if a character outside of the checkpoint is changed', () => {
     const text = JSON.stringify(formatMapProof({ ...sound, lookUps: sound.lookUps }));
     fc.assert(
       fc.property(fc.nat(text.length - 1), fc.constantFrom('A', '1', '"', '}', 'null', ''), (at, put) => {
@@ -255,7 +255,7 @@ describe('JSON', () => {
     );
   });
 
-  it('of another form is refused', () => {
+  it('is refused in any other form', () => {
     const json = formatMapProof(sound);
     const [first] = json.look_ups;
     for (const other of [
@@ -284,7 +284,7 @@ describe('JSON', () => {
     );
   });
 
-  it('has only the canonical text of a root', () => {
+  it('is refused with a root entry that is not canonical', () => {
     const { entry } = sound.mapRoot;
     for (const text of [
       '',
@@ -298,7 +298,7 @@ describe('JSON', () => {
   });
 });
 
-test('streams of different parts have different names', () => {
+test('streams of different types or ids have different names', () => {
   const part = fc.string({ unit: fc.constantFrom('a', '/', '%', '2', 'F', '\n'), maxLength: 4 });
   fc.assert(
     fc.property(fc.tuple(part, part), fc.tuple(part, part), ([type, id], [otherType, otherId]) => {

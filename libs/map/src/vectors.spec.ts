@@ -97,7 +97,7 @@ async function makeVectors() {
   };
 }
 
-test('the published vectors are what the library makes', async () => {
+test('the published vectors equal those that the library creates', async () => {
   const text = `${JSON.stringify(await makeVectors(), null, 2)}\n`;
   if (process.env.UPDATE_VECTORS === 'true') {
     mkdirSync(dirname(FILE), { recursive: true });

@@ -92,11 +92,11 @@ const mutated = (sound: string): fc.Arbitrary<string> =>
 const LONG = IS_FULL ? 1_200_000 : 240_000;
 
 describe.each(Object.entries(PARSERS))('%s', (_name, [parse, sound]) => {
-  test('takes what is sound', () => {
+  test('accepts a valid text', () => {
     expect(parse(sound)).toBeDefined();
   });
 
-  test('refuses or takes anything, with no error but the library’s', () => {
+  test('throws only TlogError for any text', () => {
     fc.assert(
       fc.property(anyText(400), (text) => attempt(parse, text)),
       { numRuns: runs(400) },
@@ -107,7 +107,7 @@ describe.each(Object.entries(PARSERS))('%s', (_name, [parse, sound]) => {
     );
   });
 
-  test('is done with long texts at once', () => {
+  test('parses long texts in linear time', () => {
     const before = process.cpuUsage();
     for (const piece of [
       'a',
@@ -131,7 +131,7 @@ describe.each(Object.entries(PARSERS))('%s', (_name, [parse, sound]) => {
   });
 });
 
-test('notes, opened and verified, refuse with no error but the library’s', async () => {
+test('openNote and verifyCheckpoint throw only TlogError', async () => {
   const verifiers = [createVerifier(VKEY), createVerifier(WITNESS)];
   await fc.assert(
     fc.asyncProperty(mutated(NOTE), async (text) => {

@@ -184,14 +184,14 @@ test.each<[code: string, message: string, act: () => unknown]>([
   ['malformed', 'a name or URL, "a b", is empty or has white space or a control character', () => formatPolicy({ logs: [], witnesses: [], groups: [], quorum: 'a b', vrfKey: null })],
   ['wrong_log', 'The policy does not name the log PeterNeumann.', () => verifyCheckpoint(note, parsePolicy('quorum none\n'))],
   ['no_quorum', 'The policy requires w; cosigned by: none. Retry.', async () => verifyCheckpoint(await signNote({ text: TEXT }, [await createSigner(SKEY)], 1), parsePolicy(`${policy}quorum w\n`))],
-])('%s: %s', async (code, message, act) => {
+])('an error has the code %s and the message: %s', async (code, message, act) => {
   const error: unknown = await (async () => act())().catch((reason: unknown) => reason);
   if (!(error instanceof TlogError)) throw new Error('It was not refused by the library.');
   expect({ code: error.code, name: error.name }).toEqual({ code, name: 'TlogError' });
   expect(error.message).toContain(message);
 }); // prettier-ignore
 
-test('a witness says why it refuses', async () => {
+test('a witness returns the reason for a refusal', async () => {
   const request = parseAddCheckpoint(`old 6\n\n${note}`);
   expect(await refuseUnauthentic(request, () => [])).toEqual({
     status: 404,

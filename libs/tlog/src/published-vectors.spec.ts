@@ -46,7 +46,7 @@ function isRefused(verify: () => void): boolean {
 }
 
 (existsSync(merkle) ? describe : describe.skip)('the proofs of transparency-dev/merkle', () => {
-  test('inclusion', () => {
+  test('verifyInclusion accepts and refuses them as published', () => {
     const names = files('inclusion');
     expect(names.length).toBeGreaterThan(90);
     for (const name of names) {
@@ -58,7 +58,7 @@ function isRefused(verify: () => void): boolean {
     }
   });
 
-  test('consistency', () => {
+  test('verifyConsistency accepts and refuses them as published', () => {
     const names = files('consistency');
     expect(names.length).toBeGreaterThan(90);
     for (const name of names) {
@@ -74,11 +74,14 @@ function isRefused(verify: () => void): boolean {
   });
 });
 
-(existsSync(litewitness) ? test : test.skip)('the ML-DSA-44 checkpoint of litewitness’s tests', async () => {
-  const script = readFileSync(litewitness, 'utf8');
-  const vkey = / -key (\S+)/.exec(script)![1]!;
-  const note = /old 0\n\n([^`]*)```/.exec(script)![1]!;
-  const { verified } = await openNote(note, [createVerifier(vkey)]);
-  expect(verified).toMatchObject([{ name: 'example.com/mldsa-log', time: 0 }]);
-  await expect(openNote(note.replace('\n1\n', '\n2\n'), [createVerifier(vkey)])).rejects.toThrow(TlogError);
-});
+(existsSync(litewitness) ? test : test.skip)(
+  'openNote verifies the ML-DSA-44 checkpoint of the tests of litewitness',
+  async () => {
+    const script = readFileSync(litewitness, 'utf8');
+    const vkey = / -key (\S+)/.exec(script)![1]!;
+    const note = /old 0\n\n([^`]*)```/.exec(script)![1]!;
+    const { verified } = await openNote(note, [createVerifier(vkey)]);
+    expect(verified).toMatchObject([{ name: 'example.com/mldsa-log', time: 0 }]);
+    await expect(openNote(note.replace('\n1\n', '\n2\n'), [createVerifier(vkey)])).rejects.toThrow(TlogError);
+  },
+);

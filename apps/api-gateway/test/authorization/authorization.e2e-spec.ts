@@ -89,7 +89,7 @@ async function statusOf(caller: Caller, method: Row['method'], path: string, sen
 describe.each(TABLE.map((row) => [`${row.method.toUpperCase()} ${row.path} ${row.when ?? ''}`, row] as const))(
   '%s',
   (_, row) => {
-    it('answers each caller as the table says', async () => {
+    it('returns to each caller the status in the table', async () => {
       const expected = Object.fromEntries(callersOf(row).map((caller) => [caller, statusFor(row, caller)]));
       expect(await statusesOf(row)).toEqual(expected);
     });
@@ -104,7 +104,7 @@ it.each(
     ({ path, role, actsFor }) =>
       role !== undefined && actsFor === 'owner' && /\{tenant_id\}.*\{/.test(path) && !OF_ANY_TENANT.test(path),
   ).map((row) => [`${row.method.toUpperCase()} ${row.path} ${row.when ?? ''}`, row] as const),
-)('%s finds nothing of another tenant in the path of one’s own', async (_, row) => {
+)('%s refuses the id of another tenant’s resource below the own tenant', async (_, row) => {
   const { params, ...prepared } = await prepare(world, row.fixture, 'tenant_owner');
   const foreign = { ...prepared, params: { ...params, tenant_id: tenantOf('other tenant') } };
   expect([403, 404]).toContain(await requestOf(row, 'other tenant', foreign)());
@@ -129,7 +129,7 @@ it.each(
   expect(statuses).toEqual([row.ok, row.ok, 403, row.ok]);
 });
 
-it('the table has every route of the service, and no other', async () => {
+it('the table contains exactly the routes of the service', async () => {
   const { body } = await world.gateway.as(null, 'get', '/openapi.json').expect(200);
   const routes = operationsOf(body).map(({ method, path }) => `${method} ${path}`);
   const listed = new Set(TABLE.map(({ method, path }) => `${method} ${path}`));

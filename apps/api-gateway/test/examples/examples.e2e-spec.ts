@@ -259,7 +259,7 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
     ({ status, name }) => !NOT_ANSWERED_SO.includes(`${id} ${status} ${name}`),
   );
   if (executions.length === 0) return;
-  it.each(executions)('answers $status $type to $name as documented', async ({ status, type, body, isFirst }) => {
+  it.each(executions)('returns $status $type for $name as documented', async ({ status, type, body, isFirst }) => {
     const headers = type === '' ? {} : { Accept: type };
     const answer = await execute(operation, status, { query, body, headers });
     expect([answer.status, answer.text]).toEqual([Number(status), answer.text]);
@@ -276,7 +276,7 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
     ({ name, value }) => !NOT_IN_THE_STORY.includes(`${id} ${name} ${String(value)}`),
   );
   if (values.length > 0) {
-    it('takes the documented values of its query, and no other', async () => {
+    it('accepts the documented values of its query, and refuses others', async () => {
       const [status = ''] = successesOf(operation);
       const setting = settingOf(operation, status);
       const { caller } = setting;
@@ -291,7 +291,7 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
 
   const condition = parametersOf(operation, 'header').find(({ name }) => name === 'If-None-Match');
   if (condition !== undefined) {
-    it('answers 304 to the ETag of its example', async () => {
+    it('returns 304 for the ETag of its example', async () => {
       const answer = await execute(operation, '200', {
         query,
         headers: { 'If-None-Match': String(exampleOf(condition)) },
@@ -302,7 +302,7 @@ describe.each(inTurn.map((operation) => [idOf(operation), operation] as const))(
 
   const key = parametersOf(operation, 'header').find(({ name }) => name === 'Idempotency-Key');
   if (key !== undefined) {
-    it('answers the same again under its Idempotency-Key', async () => {
+    it('returns the same answer again for its Idempotency-Key', async () => {
       const status = successesOf(operation).at(-1) ?? '';
       const body = executions.find((one) => one.status === status)?.body;
       const call = { body, headers: { 'Idempotency-Key': String(exampleOf(key)) } };
@@ -318,7 +318,7 @@ function pathsOf({ body }: Response): unknown[] {
   return list(member(body, 'error')['details']).map(({ path }) => path);
 }
 
-it('the hashes of the examples are those of their envelopes', () => {
+it('the hashes in the examples match their envelopes', () => {
   const [first, second] = [ENVELOPE_EXAMPLE, APPLIED_ENVELOPE].map(
     (example) => seal(validateEnvelope(parseStoredJson(JSON.stringify(example)))).hash,
   );
@@ -338,7 +338,7 @@ it.each(Object.keys(member(document, 'webhooks')))('the webhook %s has a valid e
   gateway.checkValue([...at, 'schema'], media['example']);
 });
 
-it('the proofs by the map verify', async () => {
+it('the map proofs in the examples are valid', async () => {
   const trust = { policy: parsePolicy(LOG_KEYS_EXAMPLE.policy ?? ''), vrfKey: TEST_VRF_KEY };
   const shown = objectsOf(document).filter((value) => 'map' in value && 'checkpoint' in member(value, 'map'));
   expect(shown).toHaveLength(4);

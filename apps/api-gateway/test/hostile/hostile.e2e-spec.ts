@@ -46,12 +46,12 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-test('made-up requests have one sound answer each', async () => {
+test('generated requests get one valid answer each', async () => {
   const inputs = fc.sample(fc.tuple(asked, places), { seed: SEED, numRuns: IS_FULL ? 60 : 20 });
   await Promise.all(inputs.map((input) => requireOneSoundAnswer(target, input)));
 });
 
-test('pipelined requests are all answered, in their order', async () => {
+test('pipelined requests are all answered in order', async () => {
   const inputs = fc.sample(fc.tuple(plainRequests, places), { seed: SEED, numRuns: 10 });
   await Promise.all(inputs.map((input) => requireAnswersInOrder(target, input)));
 });
@@ -59,7 +59,7 @@ test('pipelined requests are all answered, in their order', async () => {
 test.each<[string, keyof typeof ATTACKS, number[]]>([
   [ATTACKS.moreChainedMoves.what, 'moreChainedMoves', [400, 200]],
   [ATTACKS.garbageBehindRequest.what, 'garbageBehindRequest', [200, 400]],
-])('%s', async (_, name, statuses) => {
+])('an attack gets the expected statuses: %s', async (_, name, statuses) => {
   const act = await ATTACKS[name].prepare(target);
   expect((await act()).map(({ status }) => status)).toEqual(statuses);
 });

@@ -75,7 +75,7 @@ const statusesOf = (answers: readonly Answer[]): number[] => [...new Set(answers
 const largest = (answers: readonly Answer[]): number => Math.max(...answers.map(({ body }) => body.length));
 const jsonOf = ({ body }: Answer): unknown => JSON.parse(body.toString());
 
-describe('documents', () => {
+describe('attacks with large documents', () => {
   test.each([ATTACKS.diffBelowLongKey, ATTACKS.diffOfUnlike, ATTACKS.diffDeepInside])('$what', async (attack) => {
     const struck = await strike(attack);
     expect(statusesOf(struck.answers)).toEqual([200]);
@@ -122,7 +122,7 @@ describe('documents', () => {
   });
 });
 
-describe('rows', () => {
+describe('attacks with many rows', () => {
   test(`${ATTACKS.manySubscriptions.what}`, async () => {
     const struck = await strike(ATTACKS.manySubscriptions);
     expect(statusesOf(struck.answers)).toEqual([201]);
@@ -150,7 +150,7 @@ describe('rows', () => {
   });
 });
 
-describe('connections', () => {
+describe('attacks with connections', () => {
   test(`${ATTACKS.probes.what}`, async () => {
     const struck = await strike(ATTACKS.probes);
     expect(statusesOf(struck.answers)).toEqual([200, 404]);
@@ -193,14 +193,14 @@ describe('connections', () => {
   });
 });
 
-describe('receivers', () => {
+describe('attacks with receivers', () => {
   const TENANTS = 100;
   const EVENTS = 5;
   const SLOTS = 32;
   const FOR_EVER_MS = '600000';
 
   // A slot that a hanging receiver got stays occupied. The test checks who gets slots, not for how long.
-  test(`${TENANTS} tenants whose receivers hang do not hold all that delivers`, async () => {
+  test(`${TENANTS} tenants whose receivers hang do not occupy all delivery slots`, async () => {
     const hanging = await startHangingReceivers(TENANTS);
     const victim = await startReceiver();
     try {

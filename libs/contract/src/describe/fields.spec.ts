@@ -28,7 +28,7 @@ const GOOD: [string, Parameters<typeof problemOf>[0], JsonValue[]][] = [
   ['principalId', principalId, ['oidc:dev#alice', `oidc:${'p'.repeat(255)}#${'𝄞'.repeat(255)}`]],
   ['subjectId', subjectId, ['a', 'Zürich / 𝄞', '𝄞'.repeat(512), '...', '.a', '..a']],
   ['uuid', uuid, ['5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', '5B1F3F4E-1C5E-4A0E-9D0C-2F6F3F0F7A10']],
-  ['time, which is read later', time, ['2026-01-15T09:30:00Z', 'soon']],
+  ['time, which is parsed later', time, ['2026-01-15T09:30:00Z', 'soon']],
   ['nullable', time.nullable(), [null, '2026-01-15T09:30:00Z']],
   ['version', version, [1, 2_147_483_647]],
   ['flag', flag, [true, false]],
@@ -75,11 +75,11 @@ const BAD: [string, Parameters<typeof problemOf>[0], JsonValue[], string][] = [
 ];
 
 describe('fields', () => {
-  it.each(GOOD)('%s takes what it is for', (_, field, values) => {
+  it.each(GOOD)('%s accepts valid values', (_, field, values) => {
     for (const value of values) expect(problemOf(field, value)).toBeNull();
   });
 
-  it.each(BAD)('%s says what is wrong', (_, field, values, problem) => {
+  it.each(BAD)('%s refuses invalid values with a message', (_, field, values, problem) => {
     for (const value of values) expect(problemOf(field, value)).toContain(problem);
   });
 });
@@ -108,36 +108,36 @@ function detailsOf(act: () => unknown): readonly ErrorDetail[] {
 }
 
 describe('Shape', () => {
-  it('gives what was sent, itself, with an alias under its primary name', () => {
+  it('returns the sent object itself, with an alias copied to its primary name', () => {
     const sent = { item: ID, note: null };
     expect(Order.require(sent)).toBe(sent);
     expect(sent).toStrictEqual({ item: ID, note: null, item_id: ID });
     expect(Order.require({ item_id: ID, item: ID, amount: 9 }).amount).toBe(9);
   });
 
-  it('takes null for absent where it is no value, aliases included', () => {
+  it('treats null as absent if null is not a value, also for aliases', () => {
     const { item_id, amount, note } = Order.require({ item_id: null, item: ID, amount: null, note: null });
     expect([item_id, amount, note]).toEqual([ID, undefined, null]);
     expect(Order.require({ item_id: ID, item: null }).item_id).toBe(ID);
   });
 
   it.each<[string, JsonValue, string[]]>([
-    ['nothing', {}, ['/item_id required']],
-    ['no object', [], [' invalid_type']],
+    ['an empty object', {}, ['/item_id required']],
+    ['an array', [], [' invalid_type']],
     ['several faults', { item_id: 'x', amount: 0 }, ['/item_id invalid_value', '/amount invalid_value']],
     ['a fault under an alias', { item: 'x' }, ['/item invalid_value']],
-    ['null for what is required', { item_id: null }, ['/item_id required']],
+    ['null for a required field', { item_id: null }, ['/item_id required']],
     ['null under both names', { item_id: null, item: null }, ['/item_id required']],
-    ['null for what the server sets', { item_id: ID, price: null }, ['/price invalid_value']],
+    ['null for a field that the server sets', { item_id: ID, price: null }, ['/price invalid_value']],
     ['an unknown field', { item_id: ID, 'a/b': 1 }, ['/a~1b unknown_field']],
-    ['what the server sets', { item_id: ID, price: 1 }, ['/price invalid_value']],
-    ['two names that differ', { item_id: ID, item: ID.replace('5', '6') }, ['/item mismatch']],
+    ['a field that the server sets', { item_id: ID, price: 1 }, ['/price invalid_value']],
+    ['an alias with another value', { item_id: ID, item: ID.replace('5', '6') }, ['/item mismatch']],
   ])('refuses %s', (_, sent, places) => {
     const details = detailsOf(() => Order.require(sent));
     expect(details.map(({ path, code }) => `${path} ${code}`)).toEqual(places);
   });
 
-  it('takes null for an absence where a field may be left out and null is none of its values', () => {
+  it('removes null from optional fields that cannot be null', () => {
     const sent = { item_id: null, item: ID, amount: null, note: null };
     expect(Order.require(sent)).toStrictEqual({ item: ID, item_id: ID, note: null });
     expect(Order.require({ item_id: ID, item: null })).toStrictEqual({ item_id: ID });
@@ -147,7 +147,7 @@ describe('Shape', () => {
     expect(Note.require({ note: null })).toStrictEqual({ text: null, note: null });
   });
 
-  it('lists what it knows where it is sent something else', () => {
+  it('lists the allowed fields when it refuses an unknown one', () => {
     const [first] = detailsOf(() => Order.require({ item_id: ID, colour: 1 }));
     expect(first?.message).toBe('Unknown field `colour`. Allowed are item_id, item, amount, note.');
     const [none] = detailsOf(() => query({}).require({ colour: '1' }, ['query']));
@@ -167,7 +167,7 @@ describe('Shape', () => {
     },
   );
 
-  it('looks at own members alone, whatever their names', () => {
+  it('reads only own members, even those named __proto__ or constructor', () => {
     const inherited: unknown = Object.create({ item_id: ID });
     expect(detailsOf(() => Order.require(inherited)).map(({ path }) => path)).toEqual(['/item_id']);
     const hostile: unknown = JSON.parse(`{"item_id":"${ID}","__proto__":{},"constructor":1}`);
@@ -178,13 +178,13 @@ describe('Shape', () => {
     ]);
   });
 
-  it('names faults below the place that it is told', () => {
+  it('reports paths below the given prefix', () => {
     const Page = query({ view: oneOf(['full', 'header']).optional() });
     const details = detailsOf(() => Page.require({ view: 'x', vew: 'full' }, ['query']));
     expect(details.map(({ path }) => path)).toEqual(['/query/vew', '/query/view']);
   });
 
-  it('has the schema of what it takes', () => {
+  it('has a schema of what it accepts', () => {
     const id = { type: 'string', format: 'uuid' };
     expect(Order.schema).toStrictEqual({
       title: 'OrderBody',

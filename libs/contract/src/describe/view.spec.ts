@@ -34,7 +34,7 @@ const shown = {
 };
 
 describe('view', () => {
-  it('is made of a record: by name, by another name, of the record itself, under each alias', () => {
+  it('maps a record by name, by another name, from the record itself, and to aliases', () => {
     expect(Loan.of(lent)).toStrictEqual(shown);
     expect(Loan.of({ ...lent, returnedAt: lent.dueAt, note: 'thanks' })).toStrictEqual({
       ...shown,
@@ -43,11 +43,11 @@ describe('view', () => {
     });
   });
 
-  it('shows no member of the record that it does not name', () => {
+  it('omits members of the record that it does not declare', () => {
     expect(Loan.of({ ...lent, secret: 'x' } as typeof lent)).toStrictEqual(shown);
   });
 
-  it('has the schema of what it shows, aliases deprecated', () => {
+  it('has a schema with deprecated aliases', () => {
     expect(Loan.facts.shown).toStrictEqual({
       title: 'Loan',
       type: 'object',
@@ -65,7 +65,7 @@ describe('view', () => {
     });
   });
 
-  it('stands in other views, wrapped or as a list', () => {
+  it('can be nested in other views, wrapped or as a list', () => {
     const Wrapped = view('Wrapped', { ...Loan.fields, loan: Loan.fromRecord().deprecated() });
     expect(Wrapped.of(lent)).toStrictEqual({ ...shown, loan: shown });
     expect(Wrapped.facts.shown['properties']).toMatchObject({
@@ -76,14 +76,14 @@ describe('view', () => {
     expect(loans).toStrictEqual({ items: [shown, shown], total: 2, is_whole: true, kind: 'loans' });
   });
 
-  it('holds stored JSON text as it stands, behind the other members', () => {
+  it('keeps stored JSON text unchanged, after the other members', () => {
     const Entry = view('Entry', { content: part({ amount: count }).from('body').asText(), entry_id: text });
     const record = { entryId: 'e-1', body: '{ "amount": 1.0 }' };
     expect(Entry.textOf(record)).toBe('{"entry_id":"e-1","content":{ "amount": 1.0 }}');
     expect(Entry.of(record)).toStrictEqual({ content: { amount: 1 }, entry_id: 'e-1' });
   });
 
-  it('cannot be declared with an alias of nothing', () => {
+  it('cannot be declared with an alias of an unknown field', () => {
     expect(() => view('Broken', { a: alias('b') })).toThrow('no field b');
     expect(() => view('Broken', { a: text, b: alias('a.c') })).toThrow('a is not a part');
   });

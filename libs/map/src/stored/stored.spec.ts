@@ -34,7 +34,7 @@ describe('the stored map', () => {
   it.each([
     ['random', keyOf],
     ['close', closeKey],
-  ])('has the root of its definition after any batches of %s keys', async (_name, key) => {
+  ])('has the same root as the naive map after any batches of %s keys', async (_name, key) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(200), { maxLength: 4 }), async (sizes) => {
         const rows = new MemoryRows();
@@ -61,7 +61,7 @@ describe('the stored map', () => {
     );
   });
 
-  it('keeps each log index of a key once', async () => {
+  it('stores each log index of a key once', async () => {
     const rows = new MemoryRows();
     await grow(rows, 0, 60);
     const again = await insertKeys([{ key: keyOf(7), logIndex: 7 }], rows);
@@ -81,7 +81,7 @@ describe('the stored map', () => {
     expect(found.map((key) => key && Buffer.from(key))).toEqual([keyOf(5), keyOf(2_999), undefined]);
   });
 
-  it('reads few rows, takes few bytes, and writes only rows on the way', async () => {
+  it('reads few rows, stores few bytes, and writes only rows on the path', async () => {
     const rows = new MemoryRows();
     for (let from = 0; from < 10_000; from += 4_000) await grow(rows, from, from + 4_000);
     // Besides rows and their paths, PostgreSQL stores about 28 + 24 bytes for each.
@@ -110,7 +110,7 @@ describe('the stored map', () => {
   });
 });
 
-test('rows are read as they are written, and nothing else is', () => {
+test('stored rows parse to what was formatted, and malformed rows are refused', () => {
   const keys = [0, 2 ** 31, 2 ** 40 - 1].map((index, at) => {
     const key = Buffer.alloc(32, at);
     return { key: new Uint8Array(key), logIndexes: at === 1 ? [3, index] : [index] };
@@ -141,7 +141,7 @@ describe('a path', () => {
     .sort((one, other) => Buffer.compare(one.key, other.key));
   const root = rootOfSorted(mapLeavesOf(sorted));
 
-  it('is refused with anything changed', async () => {
+  it('is refused if anything is changed', async () => {
     const rows = new MemoryRows();
     await grow(rows, 0, 100);
     const key = keyOf(42);
@@ -163,7 +163,7 @@ describe('a path', () => {
     expect(refusal(() => verifyPath(root, key, null, { leaf: null, levels: [] }))).toBe('path_refused');
   });
 
-  it('exists only for keys that ascend', () => {
+  it('requires keys in ascending order', () => {
     expect(refusal(() => rootOfSorted(mapLeavesOf(sorted.toReversed())))).toBe('malformed');
   });
 });

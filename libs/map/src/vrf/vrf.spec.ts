@@ -23,13 +23,13 @@ const GROUPS: Record<string, () => Promise<VrfGroup>> = {
   libsodium: loadSodiumGroup,
 };
 
-describe.each(Object.entries(GROUPS))('%s', (_name, load) => {
+describe.each(Object.entries(GROUPS))('the VRF with %s', (_name, load) => {
   let group: VrfGroup;
   beforeAll(async () => {
     group = await load();
   });
 
-  it('gives what C2SP published', () => {
+  it('returns the test vector of C2SP', () => {
     const keys = vrfKeysOf(group, SECRET);
     expect(Buffer.from(keys.publicKey)).toEqual(PUBLIC);
     const { output, proof } = vrfProve(group, keys, ALPHA);
@@ -47,7 +47,7 @@ describe.each(Object.entries(GROUPS))('%s', (_name, load) => {
     }
   });
 
-  it('refuses another input, key, length, and what no element or scalar is', () => {
+  it('refuses another input, key or length, and invalid elements and scalars', () => {
     const other = vrfKeysFromRandom(group, Buffer.alloc(64, 7)).publicKey;
     const zeros = Buffer.alloc(32);
     const beyond = Buffer.concat([PROOF.subarray(0, 48), ORDER_BYTES]);
@@ -66,7 +66,7 @@ describe.each(Object.entries(GROUPS))('%s', (_name, load) => {
     }
   });
 
-  it('reads its keys as text, and no others', () => {
+  it('parses its formatted keys, and refuses malformed ones', () => {
     const keys = vrfKeysFromRandom(group, Buffer.alloc(64, 3));
     expect(parseVrfSecretKey(group, formatVrfSecretKey(keys.secretKey))).toEqual(keys);
     expect(parseVrfPublicKey(formatVrfPublicKey(keys.publicKey))).toEqual(keys.publicKey);

@@ -59,7 +59,7 @@ async function verify(published: Published, answer: JsonObject, more: { vrfKey?:
 const refused = (failure: string, message: RegExp) =>
   expect.objectContaining({ failure, message: expect.stringMatching(message) });
 
-it('the newest version is proved, with the tree, the witness and the time', async () => {
+it('a latest-proof proves the newest version, with the tree size, the witness and the time', async () => {
   const published = await operator.publish({}, Date.UTC(2026, 0, 15, 14, 3));
   const { isNewest, shown, json } = await verify(published, await latest(published, 3));
   expect(isNewest).toBe(true);
@@ -69,7 +69,7 @@ it('the newest version is proved, with the tree, the witness and the time', asyn
   expect(json).toMatchObject({ kind: 'latest', snapshot_version: 3, envelope_hash: 'hash 3' });
 });
 
-it('each state of a grant is proved', async () => {
+it('a state-proof proves that a grant is live or revoked', async () => {
   const created = await operator.publish();
   await expect(verify(created, await stateOf(created, 'live', 1))).resolves.toMatchObject({ isNewest: true });
   addGrant('grant.changed', 2);
@@ -88,7 +88,7 @@ interface Absence extends Partial<typeof SUBJECT> {
   readonly number: number;
 }
 
-describe('an absence', () => {
+describe('an absence-proof', () => {
   const ofBank = { ...SUBJECT, tenant_id: 'bank', number: 1 };
   const absence = async (published: Published, answer: Absence, name: string) =>
     asJson({ ...answer, map: await operator.proof(published, name, answer.number - 1) });
@@ -102,7 +102,7 @@ describe('an absence', () => {
     ['d/bank', { tenant_id: 'bank', stream: 'd', number: 1 }, /^no audit record/],
     ['o/bank', { tenant_id: 'bank', stream: 'o', number: 1 }, /^no change of owner/],
     ['w/bank', { tenant_id: 'bank', stream: 'w', number: 1 }, /^no change of a grant on all subjects/],
-  ])('is proved for %s', async (name, answer, text) => {
+  ])('is accepted for %s', async (name, answer, text) => {
     operator.add({ type: 'grant.created' }, [['p/bank/organization/acme-corp', 1]]);
     const published = await operator.publish();
     const { shown, isNewest, json } = await verify(published, await absence(published, answer, name));
@@ -111,7 +111,7 @@ describe('an absence', () => {
     expect(json).toMatchObject({ kind: 'absence', stream: answer.stream, number: answer.number });
   });
 
-  it('is not proved where the map has the number, or lacks a lower one', async () => {
+  it('is refused if the map has the number or lacks a lower one', async () => {
     const published = await operator.publish();
     for (const number of [1, 3, 5]) {
       const answer = await absence(published, { ...ofBank, stream: 'v', number }, STREAM);
@@ -125,7 +125,7 @@ describe('an absence', () => {
     );
   });
 
-  it('is of the stream of the subject and tenant that it names', async () => {
+  it('is refused for another subject, tenant or stream', async () => {
     const published = await operator.publish();
     const name = 'p/bank/organization/acme-corp';
     for (const changes of [{ tenant_id: 'lender' }, { subject_id: 'other' }, { stream: 'a' }]) {
@@ -139,7 +139,7 @@ describe('an absence', () => {
   });
 });
 
-it('an empty stream and the next number are proved', async () => {
+it('proveNewest proves that a stream is empty', async () => {
   const published = await operator.publish();
   const policy = await readPolicy(operator.policyOf(published));
   const trust = { policy, vrfKey: operator.vrfKey };
@@ -149,15 +149,15 @@ it('an empty stream and the next number are proved', async () => {
   }
 });
 
-describe('an operator that holds all keys is found', () => {
-  it('hiding the newest version, whose key is in the map', async () => {
+describe('a dishonest operator that holds all keys', () => {
+  it('cannot hide the newest version if its key is in the map', async () => {
     const published = await operator.publish();
     await expect(verify(published, await latest(published, 2))).rejects.toEqual(
       refused('not_newest', /newest version is 3 instead of 2/),
     );
   });
 
-  it('denying the newest version, whose key is in the map, with the path of another leaf or of its own', async () => {
+  it('cannot deny the newest version with the path of its own or another leaf', async () => {
     const published = await operator.publish();
     const map = await operator.proof(published, STREAM, 3);
     const third = map.look_ups.find(({ number }) => number === 3);
@@ -170,7 +170,7 @@ describe('an operator that holds all keys is found', () => {
     }
   });
 
-  it('hiding the newest version by taking its key out of the map, against the auditor’s root', async () => {
+  it('changes the map root if it removes the key of the newest version from the map', async () => {
     const honest = await operator.publish();
     const lying = await operator.publish({ hidden: [[STREAM, 3]] });
     // A reader of the second tree is deceived: the witness that rebuilds the map is not.
@@ -186,7 +186,7 @@ describe('an operator that holds all keys is found', () => {
   it.each([
     ['a subject', versionStream('organization', 'acme-corp')],
     ['a grant', GRANT_STREAM],
-  ])('denying %s', async (_what, stream) => {
+  ])('cannot deny that %s exists', async (_what, stream) => {
     const published = await operator.publish();
     const policy = await readPolicy(operator.policyOf(published));
     const map = asJson(await operator.proof(published, stream, 0));
@@ -195,7 +195,7 @@ describe('an operator that holds all keys is found', () => {
     );
   });
 
-  it('hiding a revocation', async () => {
+  it('cannot hide a revocation', async () => {
     addGrant('grant.revoked', 2);
     const published = await operator.publish();
     await expect(verify(published, await stateOf(published, 'live', 1))).rejects.toEqual(
@@ -203,7 +203,7 @@ describe('an operator that holds all keys is found', () => {
     );
   });
 
-  it('logging a version twice', async () => {
+  it('cannot log a version twice', async () => {
     addVersion(3);
     const published = await operator.publish();
     await expect(verify(published, await latest(published, 3))).rejects.toEqual(
@@ -211,7 +211,7 @@ describe('an operator that holds all keys is found', () => {
     );
   });
 
-  it('leading the key of a version to an entry that does not carry it', async () => {
+  it('cannot map the key of a version to an entry that does not carry it', async () => {
     addVersion(4, [operator.keyTextOf(STREAM, 9)]);
     const published = await operator.publish();
     await expect(verify(published, await latest(published, 4))).rejects.toEqual(
@@ -219,7 +219,7 @@ describe('an operator that holds all keys is found', () => {
     );
   });
 
-  it('leading the key of a version to another body', async () => {
+  it('cannot map the key of a version to another body', async () => {
     operator.add({ type: 'another' }, [[STREAM, 4]]);
     const published = await operator.publish();
     await expect(verify(published, await latest(published, 4))).rejects.toEqual(refused('not_in_log', /type/));
@@ -228,12 +228,12 @@ describe('an operator that holds all keys is found', () => {
   it.each<[string, Lie, RegExp]>([
     ['with a root that covers fewer entries', { covers: 3 }, /covers the log to 3, not to 7/],
     ['without a root as the last entry', { last: '{"type":"another"}' }, /canonical text of a map.root entry/],
-  ])('publishing a checkpoint %s', async (_how, lie, message) => {
+  ])('cannot publish a checkpoint %s', async (_how, lie, message) => {
     const published = await operator.publish(lie);
     await expect(verify(published, await latest(published, 3))).rejects.toEqual(refused('not_newest', message));
   });
 
-  it('showing an older root under a newer checkpoint', async () => {
+  it('cannot show an older root under a newer checkpoint', async () => {
     const older = await operator.publish();
     const answer = await latest(older, 3);
     addVersion(4);
@@ -242,7 +242,7 @@ describe('an operator that holds all keys is found', () => {
     await expect(verify(newer, { ...answer, map })).rejects.toEqual(refused('not_newest', /covers the log to 7/));
   });
 
-  it('showing a stale checkpoint, which only its age tells', async () => {
+  it('cannot show a checkpoint that is older than maxAgeMs', async () => {
     const stale = await operator.publish({}, Date.now() - 2 * HOUR_MS);
     const answer = await latest(stale, 3);
     await expect(verify(stale, answer, { maxAgeMs: 3 * HOUR_MS })).resolves.toMatchObject({ isNewest: true });
@@ -253,7 +253,7 @@ describe('an operator that holds all keys is found', () => {
     ['stream', (published) => operator.proof(published, accessStream('organization', 'acme-corp'), 0)],
     ['number', async (published) => renumbered(await operator.proof(published, STREAM, 3))],
     ['origin', (published) => operator.proof(published, STREAM, 3, 'other.example/log')],
-  ])('showing a proof of another %s', async (_what, prove) => {
+  ])('cannot show a proof of another %s', async (_what, prove) => {
     const published = await operator.publish();
     const answer = await latest(published, 3, { map: await prove(published) });
     await expect(verify(published, answer)).rejects.toEqual(
@@ -261,7 +261,7 @@ describe('an operator that holds all keys is found', () => {
     );
   });
 
-  it('using the VRF output of another key', async () => {
+  it('cannot use the VRF output of another key', async () => {
     const published = await operator.publish();
     const { vrfKey } = await mapOperator();
     await expect(verify(published, await latest(published, 3), { vrfKey })).rejects.toEqual(
@@ -269,7 +269,7 @@ describe('an operator that holds all keys is found', () => {
     );
   });
 
-  it('claiming a version for a size between two versions', async () => {
+  it('cannot claim the wrong version for an earlier tree size', async () => {
     const published = await operator.publish();
     // The third version has the log index 4: it is the newest from a size of 5 on.
     await expect(verify(published, await latest(published, 3, { as_of_size: 5 }))).resolves.toMatchObject({
@@ -286,7 +286,7 @@ describe('an operator that holds all keys is found', () => {
     );
   });
 
-  it('leaving out a look-up', async () => {
+  it('cannot omit a look-up', async () => {
     const published = await operator.publish();
     const map = await operator.proof(published, STREAM, 3);
     for (const at of map.look_ups.keys()) {

@@ -54,7 +54,7 @@ it.each<[string, number, number, () => Partial<NewestEvidence>, Step['state'], s
   ['an older version', 2, 3, () => ({}), 'holds', `${NEWEST} This page shows version 2.`],
   ['keys of the service', 3, 3, () => ({ isTrustOfService: true }), 'open', 'These keys come from the service'],
   [
-    'no answer',
+    'a missing answer',
     3,
     3,
     () => ({ newest: { answer: { not: 'It has no map.' }, kept: null, consistency: null } }),
@@ -74,7 +74,7 @@ it.each<[string, number, number, () => Partial<NewestEvidence>, Step['state'], s
   ['another subject', 3, 3, () => ({ subjectId: 'other' }), 'fails', 'subject_id is acme-corp instead of other'],
   ['a version that is not logged', 4, 3, () => ({ proof: { not: '' } }), 'open', 'Version 4 is not among them yet'],
   ['a logged version after it', 4, 3, () => ({}), 'fails', 'the log entry of version 4 is among them'],
-])('%s', async (_what, shown, newest, changes, state, why) => {
+])('proveNewestVersion returns the right state for %s', async (_what, shown, newest, changes, state, why) => {
   const evidence = await evidenceOf(shown, newest, changes());
   await expect(proveNewestVersion(evidence)).resolves.toMatchObject({
     ...{ name: 'newest', state },
@@ -90,7 +90,7 @@ it.each<[string, () => Promise<Published>, Step['state'], string]>([
     'fails',
     'two different trees of 4 entries',
   ],
-])('compares its checkpoint with a kept one of %s', async (_what, publish, state, why) => {
+])('proveNewestVersion compares its checkpoint with a stored one of %s', async (_what, publish, state, why) => {
   const evidence = await evidenceOf(3, 3);
   const newest = { ...evidence.newest, kept: (await publish()).note };
   await expect(proveNewestVersion({ ...evidence, newest })).resolves.toMatchObject({

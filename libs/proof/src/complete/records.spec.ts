@@ -60,7 +60,7 @@ async function verify(published: Published, shown: JsonObject) {
 const refused = (failure: string, message: RegExp) =>
   expect.objectContaining({ failure, message: expect.stringMatching(message) });
 
-it('the list of readers is proved to be complete', async () => {
+it('a list of all disclosures is proved to be complete', async () => {
   const published = await operator.publish();
   const { shown, json, notProved } = await verify(published, await answer(published, ALL));
   expect(Object.fromEntries(shown)).toMatchObject({
@@ -76,7 +76,7 @@ it('the list of readers is proved to be complete', async () => {
   expect(notProved).toEqual([]);
 });
 
-it('a part of the list is proved, and names the rest', async () => {
+it('a part of the list is proved, and the missing records are named', async () => {
   const published = await operator.publish();
   const { notProved } = await verify(published, await answer(published, { ...ALL, numbers: [2, 3], entries: [2] }));
   expect(notProved).toEqual([
@@ -87,55 +87,55 @@ it('a part of the list is proved, and names the rest', async () => {
   expect(none.notProved).toEqual(['The records 1 to 4. Request them with records_from=1.']);
 });
 
-it('records of entries from before the map are proved', async () => {
+it('records that were logged before the map are proved', async () => {
   const index = operator.addOld({ type: 'disclosures.recorded', records: [of('old')] }, [[STREAM, 5]]);
   const published = await operator.publish();
   const shown = { newest: 5, numbers: [5], entries: [index] };
   await expect(verify(published, await answer(published, shown))).resolves.toMatchObject({ isNewest: true });
 });
 
-describe('an operator that holds all keys is found', () => {
+describe('a dishonest operator that holds all keys', () => {
   it.each<[string, Partial<Shown>, RegExp]>([
-    ['leaving out an entry', { entries: [0, 2] }, /not those of successive numbers/],
-    ['leaving out a number', { numbers: [1, 2, 3] }, /has 1 records of the stream, but the map leads to 0/],
-    ['leaving out a number of an entry', { numbers: [1, 2, 4] }, /has 2 records of the stream, but the map leads to 1/],
-    ['leaving out a number with its entry', { numbers: [1, 4], entries: [0, 3] }, /not those of successive numbers/],
-    ['showing an entry twice', { entries: [0, 0, 2] }, /not those of successive numbers/],
-    ['showing an entry twice instead of another one', { entries: [0, 2, 3, 3] }, /not those of successive numbers/],
-  ])('%s', async (_how, changes, message) => {
+    ['omit an entry', { entries: [0, 2] }, /not those of successive numbers/],
+    ['omit a number', { numbers: [1, 2, 3] }, /has 1 records of the stream, but the map leads to 0/],
+    ['omit a number of an entry', { numbers: [1, 2, 4] }, /has 2 records of the stream, but the map leads to 1/],
+    ['omit a number with its entry', { numbers: [1, 4], entries: [0, 3] }, /not those of successive numbers/],
+    ['show an entry twice', { entries: [0, 0, 2] }, /not those of successive numbers/],
+    ['show an entry twice instead of another one', { entries: [0, 2, 3, 3] }, /not those of successive numbers/],
+  ])('cannot %s', async (_how, changes, message) => {
     const published = await operator.publish();
     const shown = await answer(published, { ...ALL, ...changes });
     await expect(verify(published, shown)).rejects.toEqual(refused('gap', message));
   });
 
-  it('claiming fewer records than the log has', async () => {
+  it('cannot claim fewer records than the log has', async () => {
     const published = await operator.publish();
     const shown = await answer(published, { newest: 3, numbers: [1, 2, 3], entries: [0, 2] });
     await expect(verify(published, shown)).rejects.toEqual(refused('not_newest', /look-up/));
   });
 
-  it('showing another reader in an entry', async () => {
+  it('cannot show another reader in an entry', async () => {
     const published = await operator.publish();
     const shown = await answer(published, ALL);
     const forged: JsonObject = JSON.parse(JSON.stringify(shown).replace('carol', 'mallory'));
     await expect(verify(published, forged)).rejects.toEqual(refused('not_in_log', /Entry 2 of the records/));
   });
 
-  it('logging a record more in an entry than it has keys', async () => {
+  it('cannot log more records in an entry than it has keys', async () => {
     operator.add({ type: 'disclosures.recorded', records: [of('frank'), of('grace')] }, [[STREAM, 5]]);
     const published = await operator.publish();
     const shown = await answer(published, { newest: 5, numbers: [5], entries: [4] });
     await expect(verify(published, shown)).rejects.toEqual(refused('gap', /has 2 records .* leads to 1/));
   });
 
-  it('leading the key of a record to an entry that does not carry it', async () => {
+  it('cannot map the key of a record to an entry that does not carry it', async () => {
     add(['frank'], 5, [operator.keyTextOf(STREAM, 9)]);
     const published = await operator.publish();
     const shown = await answer(published, { newest: 5, numbers: [5], entries: [4] });
     await expect(verify(published, shown)).rejects.toEqual(refused('not_newest', /does not carry the key of number 5/));
   });
 
-  it('logging the keys of two records in another order', async () => {
+  it('cannot log the keys of two records in another order', async () => {
     const swapped = [6, 5].map((number) => operator.keyTextOf(STREAM, number));
     add(['frank', 'grace'], 5, swapped);
     const published = await operator.publish();
@@ -143,14 +143,14 @@ describe('an operator that holds all keys is found', () => {
     await expect(verify(published, shown)).rejects.toEqual(refused('not_newest', /does not carry the key of number 5/));
   });
 
-  it('logging a record twice', async () => {
+  it('cannot log a record twice', async () => {
     add(['erin'], 4);
     const published = await operator.publish();
     const shown = await answer(published, { newest: 3, numbers: [4], entries: [3] });
     await expect(verify(published, shown)).rejects.toEqual(refused('logged_twice', /Number 4 is in two log entries/));
   });
 
-  it('showing an absent number, or the records of another tenant or stream', async () => {
+  it('cannot show an absent number, or the records of another tenant or stream', async () => {
     const published = await operator.publish();
     const absent = await answer(published, { ...ALL, numbers: [5], entries: [] });
     await expect(verify(published, absent)).rejects.toEqual(refused('not_newest', /Number 5 is not in the map/));

@@ -89,13 +89,13 @@ describe('an entry with keys in the map', () => {
 
   it.each<[string, () => VersionEvidence, Record<string, string>]>([
     ['without its keys', () => keyedProof({ keys: null }), { entry: 'fails', inclusion: 'fails' }],
-    ['with no key', () => keyedProof({ keys: [] }), { entry: 'fails', inclusion: 'fails' }],
+    ['with an empty list of keys', () => keyedProof({ keys: [] }), { entry: 'fails', inclusion: 'fails' }],
     [
       'with a key of another entry',
       () => keyedProof({ keys: ['A'.repeat(43)] }),
       { entry: 'fails', inclusion: 'fails' },
     ],
-    ['with keys that are no texts', () => keyedProof({ keys: [1] }), { entry: 'fails', inclusion: 'fails' }],
+    ['with keys that are not texts', () => keyedProof({ keys: [1] }), { entry: 'fails', inclusion: 'fails' }],
     [
       'with its public text as the entry',
       () => {
@@ -108,7 +108,7 @@ describe('an entry with keys in the map', () => {
     await expect(statesOf(make())).resolves.toEqual({ ...HOLDS, ...expected });
   });
 
-  it('of the earlier format is refused with keys', async () => {
+  it('is refused with keys if it has the earlier format', async () => {
     const states = await statesOf(proofOf({}, { keys: ['A'.repeat(43)] }));
     expect(states).toEqual({ ...HOLDS, entry: 'fails', inclusion: 'fails' });
   });
@@ -118,7 +118,7 @@ const change = (value: JsonValue, changes: JsonObject): JsonObject => ({ ...asJs
 const headerOf = (snapshot: JsonValue): JsonObject =>
   Object.fromEntries(Object.entries(asJson(snapshot)).filter(([name]) => name !== 'envelope'));
 
-it('all steps hold for what the service answered', async () => {
+it('all steps hold for an honest answer', async () => {
   await expect(statesOf(proofOf())).resolves.toEqual(HOLDS);
 });
 
@@ -145,8 +145,8 @@ it.each<[string, () => VersionEvidence, Record<string, string>]>([
     () => proofOf({ previous: { got: { envelope_hash: asJson(made.lines[0]?.snapshot)['envelope_hash'] ?? null } } }),
     { chain: 'open' },
   ],
-  ['a previous version that is not read', () => proofOf({ previous: { not: 'No.' } }), { chain: 'open' }],
-  ['a first version that names one', () => proofOf({ previous: null }), { chain: 'fails' }],
+  ['an unread previous version', () => proofOf({ previous: { not: 'No.' } }), { chain: 'open' }],
+  ['a first version with a prev_hash', () => proofOf({ previous: null }), { chain: 'fails' }],
   ['no proof', () => proofOf({ proof: { not: 'No.' } }), OPEN],
   ['no checkpoint', () => proofOf({}, { checkpoint: null }), { ...OPEN, entry: 'holds' }],
   [
@@ -155,25 +155,25 @@ it.each<[string, () => VersionEvidence, Record<string, string>]>([
     { entry: 'fails', inclusion: 'fails' },
   ],
   ['another leaf', () => proofOf({}, { leaf_hash: 'x' }), { entry: 'fails' }],
-  ['another place', () => proofOf({}, { log_index: 0 }), { inclusion: 'fails' }],
-  ['no path', () => proofOf({}, { inclusion: [] }), { inclusion: 'fails' }],
+  ['another log index', () => proofOf({}, { log_index: 0 }), { inclusion: 'fails' }],
+  ['an empty inclusion proof', () => proofOf({}, { inclusion: [] }), { inclusion: 'fails' }],
   [
-    'a key of nobody',
+    'the key of another log',
     () => proofOf({ trusted: stranger, kept: null }),
     { checkpoint: 'fails', witnesses: 'open', consistency: 'open' },
   ],
   ['no witness', () => proofOf({ trusted: made.log.vkey }), { witnesses: 'open' }],
   ['no cosignature', () => proofOf({}, { checkpoint: made.note }), { witnesses: 'fails' }],
-  ['nothing kept', () => proofOf({ kept: null }), { consistency: 'open' }],
-  ['something kept that is no note', () => proofOf({ kept: 'x' }), { consistency: 'open' }],
-])('%s is told in its step alone', async (_what, make, expected) => {
+  ['no stored checkpoint', () => proofOf({ kept: null }), { consistency: 'open' }],
+  ['a stored checkpoint that is not a note', () => proofOf({ kept: 'x' }), { consistency: 'open' }],
+])('%s changes only the steps that it concerns', async (_what, make, expected) => {
   await expect(statesOf(make())).resolves.toEqual({ ...HOLDS, ...expected });
 });
 
 it.each([
   ['the service', true, 'open', /Use independent keys/],
   ['the reader', false, 'holds', /^log\.example\/test signed it\.$/],
-])('says what a signature by a key of %s is worth', async (_whose, isTrustOfService, state, expected) => {
+])('the checkpoint step depends on who chose the key: %s', async (_whose, isTrustOfService, state, expected) => {
   const steps = await stepsOf(proofOf({ isTrustOfService }));
   const step = steps.find(({ name }) => name === 'checkpoint');
   expect(step).toMatchObject({ state, why: expect.stringMatching(expected) });
@@ -199,7 +199,7 @@ it.each<[string, (erasure: JsonObject) => JsonObject, Record<string, string>, Js
     null,
   ],
   ['of an erasure that is not in the log', (erasure) => ({ ...erasure, inclusion: [] }), { inclusion: 'fails' }, null],
-])('the proof %s', async (_what, change, expected, named) => {
+])('each step has the right state for the proof %s', async (_what, change, expected, named) => {
   const versions =
     named === null ? {} : { erased_versions: [{ ...namedOf(asJson(made.lines[1]?.snapshot)), ...named }] };
   const [erasure, leaf] = [canonicalize({ ...ERASURE, ...versions }), Buffer.from(leafHash('erased')).toString('hex')];
@@ -218,7 +218,7 @@ it.each<[string, (erasure: JsonObject) => JsonObject, Record<string, string>, Js
   });
 });
 
-it('two trees of one size are told of, and a log that grew has to prove it', async () => {
+it('the consistency step fails for two trees of one size, and for growth without a proof', async () => {
   const { size, origin } = parseCheckpoint(parseNote(made.note).text);
   const note = async (text: string): Promise<string> => seen.cosign(await signNote({ text }, [made.log.signer], AT));
   const forked = await note(formatCheckpoint({ origin, size, root: leafHash('another'), extensionLines: [] }));

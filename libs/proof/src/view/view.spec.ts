@@ -70,12 +70,12 @@ function partial(of: Version, paths: readonly string[] = [LEGAL]): JsonObject {
   };
 }
 
-type Naming = 'own entry' | 'entry of its own' | 'nothing';
+type Naming = 'snapshot entry' | 'separate entry' | 'nothing';
 
 /** A signed log with the version, which names its view as given, and the answer of `…/log-proof`. */
 async function logged(
   of: Version,
-  naming: Naming = 'own entry',
+  naming: Naming = 'snapshot entry',
   isKeyed = false,
   viewHash = disclose(of, [LEGAL]).hash,
 ) {
@@ -89,7 +89,7 @@ async function logged(
       {
         ...{ ...fact, type: 'snapshot.created', envelopeHash: of.hash, prevHash: of.prevHash, createdAt: new Date(AT) },
         ...{ writtenBy: 'oidc:p#alice', writeRequestId: 'r', namesWriter: true },
-        viewHash: naming === 'own entry' ? viewHash : null,
+        viewHash: naming === 'snapshot entry' ? viewHash : null,
       },
       Buffer.alloc(16, 1),
       version,
@@ -115,7 +115,7 @@ async function logged(
   const proof: JsonObject = {
     ...(await proofOf(0)),
     ...{ log_origin: 'log.example/test', tree_size: 2, checkpoint: await log.checkpoint() },
-    view: naming === 'entry of its own' ? await proofOf(1) : null,
+    view: naming === 'separate entry' ? await proofOf(1) : null,
   };
   return { vkey: log.vkey, proof };
 }
@@ -147,33 +147,30 @@ async function stepsOf(snapshot: JsonObject, { vkey, proof }: Awaited<ReturnType
 }
 
 it.each<[Naming, boolean]>([
-  ['own entry', false],
-  ['own entry', true],
-  ['entry of its own', false],
-  ['entry of its own', true],
-])(
-  'a partial snapshot proves itself by the log: its view is named by an %s (with keys: %s)',
-  async (naming, isKeyed) => {
-    const version = makeVersion();
-    const log = await logged(version, naming, isKeyed);
-    for (const paths of [[LEGAL], ['/attributes/legal/address', '/attributes/tags'], ['/attributes/missing']]) {
-      const snapshot = partial(version, paths);
-      const { hash } = disclose(version, paths);
-      const shown = paths.filter((path) => path !== '/attributes/missing');
-      expect(await verifyFile(snapshot, log)).toMatchObject({
-        proved: { json: { kind: 'partial_snapshot', tenant_id: 'acme', view_hash: hash, disclosed_paths: shown } },
-      });
-      expect(await stepsOf(snapshot, log)).toMatchObject({
-        content: 'holds',
-        entry: 'holds',
-        view: 'holds',
-        inclusion: 'holds',
-      });
-    }
-  },
-);
+  ['snapshot entry', false],
+  ['snapshot entry', true],
+  ['separate entry', false],
+  ['separate entry', true],
+])('a partial snapshot is proved if its view is named by a %s (with keys: %s)', async (naming, isKeyed) => {
+  const version = makeVersion();
+  const log = await logged(version, naming, isKeyed);
+  for (const paths of [[LEGAL], ['/attributes/legal/address', '/attributes/tags'], ['/attributes/missing']]) {
+    const snapshot = partial(version, paths);
+    const { hash } = disclose(version, paths);
+    const shown = paths.filter((path) => path !== '/attributes/missing');
+    expect(await verifyFile(snapshot, log)).toMatchObject({
+      proved: { json: { kind: 'partial_snapshot', tenant_id: 'acme', view_hash: hash, disclosed_paths: shown } },
+    });
+    expect(await stepsOf(snapshot, log)).toMatchObject({
+      content: 'holds',
+      entry: 'holds',
+      view: 'holds',
+      inclusion: 'holds',
+    });
+  }
+});
 
-describe('with the keys of the operator in hand', () => {
+describe('proveFile against an operator that holds all keys', () => {
   const version = makeVersion();
   const others = {
     version: makeVersion({ version: 1, revenue: 8 }),
@@ -217,22 +214,22 @@ describe('with the keys of the operator in hand', () => {
       /not part of its view|not what the view discloses/,
     ],
     [
-      'one disclosure more than granted',
+      'more disclosures than granted',
       () => ({ ...partial(version, [LEGAL, '/attributes/financials']), disclosed_paths: [LEGAL] }),
       /discloses \/attributes\/financials.*not among/,
     ],
     [
-      'one disclosure more than the envelope shows',
+      'more disclosures than the envelope shows',
       () => with_({ disclosures: all.disclosures }),
       /attributes is not what the view discloses/,
     ],
     [
-      'one disclosure less',
+      'a missing disclosure',
       () => with_({ disclosures: mine.disclosures.slice(0, -1) }),
       /is not what the view discloses/,
     ],
     [
-      'a disclosure twice',
+      'a repeated disclosure',
       () => with_({ disclosures: [...mine.disclosures, mine.disclosures[0] ?? ''] }),
       /a disclosure twice/,
     ],
@@ -247,7 +244,7 @@ describe('with the keys of the operator in hand', () => {
       /audit is not what/,
     ],
     [
-      'no evidence',
+      'missing evidence',
       () => ({ ...honest(), envelope: { ...Object(honest()['envelope']), evidence: [] } }),
       /evidence is not what/,
     ],
@@ -264,11 +261,11 @@ describe('with the keys of the operator in hand', () => {
     expect(await stepsOf(snapshot, log)).toMatchObject({ content: 'fails' });
   });
 
-  it('refuses other content with a view of its own, which the log does not name', async () => {
+  it('refuses other content whose view is not in the log', async () => {
     const snapshot = { ...partial(others.content), envelope_hash: version.hash };
     const forged = { ...disclose({ ...others.content, hash: version.hash }, [LEGAL]) };
     const view = { payload: JSON.parse(forged.payload), disclosures: [...forged.disclosures] };
-    for (const naming of ['own entry', 'entry of its own'] as const) {
+    for (const naming of ['snapshot entry', 'separate entry'] as const) {
       await expect(verifyFile({ ...snapshot, view }, await logged(version, naming))).rejects.toThrow(/view_hash is/);
     }
     const unnamed = await logged(version, 'nothing');
@@ -276,8 +273,8 @@ describe('with the keys of the operator in hand', () => {
     expect(await stepsOf(honest(), unnamed)).toMatchObject({ content: 'holds', view: 'fails' });
   });
 
-  it('refuses the entry of a view of another version, subject or tenant, and one that is not in the log', async () => {
-    const log = await logged(version, 'entry of its own');
+  it('refuses a view entry of another version, subject or tenant, or one that is not in the log', async () => {
+    const log = await logged(version, 'separate entry');
     const view = Object(log.proof['view']) as { entry: string };
     for (const [found, other] of [
       ['"acme-corp"', '"other"'],
@@ -290,7 +287,7 @@ describe('with the keys of the operator in hand', () => {
     }
   });
 
-  it('no digest of a hidden value can be guessed by the shown salts', () => {
+  it('finds no digest of a hidden value that the shown salts reveal', () => {
     const { payload } = mine;
     const salts = mine.disclosures.map((one) =>
       String((JSON.parse(Buffer.from(one, 'base64url').toString()) as unknown[])[0]),
@@ -311,7 +308,7 @@ describe('with the keys of the operator in hand', () => {
   });
 });
 
-it('says how to prove a partial snapshot without a proof', async () => {
+it('a partial snapshot without log_proof is refused with a hint', async () => {
   const bytes = Buffer.from(JSON.stringify(partial(makeVersion())));
   const evidence = {
     lines: (async function* () {

@@ -23,8 +23,8 @@ const ROOT = 'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=';
 // The example of C2SP tlog-checkpoint and tlog-cosignature.
 const TEXT = `example.com/behind-the-sofa\n20852163\n${ROOT}\n`;
 
-describe('the text of a checkpoint', () => {
-  test('the example of C2SP', () => {
+describe('parseCheckpoint and formatCheckpoint', () => {
+  test('accept the example of C2SP', () => {
     const checkpoint = parseCheckpoint(TEXT);
     expect(checkpoint).toMatchObject({ origin: 'example.com/behind-the-sofa', size: 20_852_163, extensionLines: [] });
     expect(encodeBase64(checkpoint.root)).toBe(ROOT);
@@ -35,7 +35,7 @@ describe('the text of a checkpoint', () => {
     expect(parseNote(note).text).toBe(TEXT);
   });
 
-  test('extension lines', () => {
+  test('keep extension lines', () => {
     const text = `${TEXT}one\n two \n`;
     expect(parseCheckpoint(text).extensionLines).toEqual(['one', ' two ']);
     expect(formatCheckpoint(parseCheckpoint(text))).toBe(text);
@@ -65,17 +65,17 @@ describe('the text of a checkpoint', () => {
     `a\n1\n${ROOT}\nx\n\ny\n`,
     `a\r\n1\r\n${ROOT}\r\n`,
     `a\n${'9'.repeat(100_000)}\n${ROOT}\n`,
-  ])('refused: %#', (text) => {
+  ])('refuse malformed text %#', (text) => {
     expect(refusal(() => parseCheckpoint(text))).toBe('malformed');
   });
 
-  test('sizes up to 2^53 - 1', () => {
+  test('accept sizes up to 2^53 - 1', () => {
     expect(parseCheckpoint(`a\n9007199254740991\n${ROOT}\n`).size).toBe(Number.MAX_SAFE_INTEGER);
     expect(refusal(() => parseCheckpoint(`a\n9007199254740992\n${ROOT}\n`))).toBe('out_of_range');
     expect(refusal(() => parseCheckpoint(`a\n9223372036854775807\n${ROOT}\n`))).toBe('out_of_range');
   });
 
-  test('what no checkpoint can hold is not formatted', () => {
+  test('refuse to format invalid checkpoints', () => {
     const checkpoint: Checkpoint = { origin: 'a', size: 1, root: leafHash(''), extensionLines: [] };
     const others: Partial<Checkpoint>[] = [
       { origin: '' },
@@ -91,7 +91,7 @@ describe('the text of a checkpoint', () => {
     }
   });
 
-  test('each is the inverse of the other', () => {
+  test('are inverse to each other', () => {
     const anyLine = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
       .filter((line) => !/[\u0000-\u001f]/.test(line));
@@ -113,7 +113,7 @@ describe('cosignatures', () => {
   const signerOf = async (name: string, type: Signer['key']['type']): Promise<Signer> =>
     createSigner((await generateKeys(name, type)).signingKey);
 
-  test('the signed messages of C2SP tlog-cosignature', () => {
+  test('sign the messages of C2SP tlog-cosignature', () => {
     const message = Buffer.from(signedMessage('ed25519-cosignature', 'w', TEXT, 1_679_315_147n)).toString();
     expect(message).toBe(`cosignature/v1\ntime 1679315147\n${TEXT}`);
     const structure = Buffer.concat([
@@ -132,7 +132,7 @@ describe('cosignatures', () => {
   });
 
   test.each(['ed25519-cosignature', 'ml-dsa-44-cosignature'] as const)(
-    '%s: time, name and text are signed',
+    '%s signs the time and the text',
     async (type) => {
       const signer = await signerOf('witness.example/w1', type);
       const verifier = createVerifier(signer.verifierKey);
@@ -155,7 +155,7 @@ describe('cosignatures', () => {
     },
   );
 
-  test('Ed25519 signs extension lines; ML-DSA-44, which would not, refuses them', async () => {
+  test('Ed25519 signs extension lines, and ML-DSA-44 refuses them', async () => {
     const extended = `${TEXT}extension\n`;
     const ed = await signerOf('w', 'ed25519-cosignature');
     const note = await signNote({ text: extended }, [ed], 1);
@@ -169,7 +169,7 @@ describe('cosignatures', () => {
     expect(await createVerifier(ml.verifierKey).verify(extended, signature)).toBe(false);
   });
 
-  test('ML-DSA-44 commits to names of up to 255 bytes and to the root of no leaves', async () => {
+  test('ML-DSA-44 refuses names above 255 bytes and a wrong root of an empty tree', async () => {
     const long = await signerOf('w'.repeat(255), 'ml-dsa-44-cosignature');
     const text = (origin: string, root = ROOT): string => `${origin}\n5\n${root}\n`;
     const { signature } = await long.sign(text('o'.repeat(255)), 1);

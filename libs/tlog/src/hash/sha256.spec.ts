@@ -14,18 +14,18 @@ test.each([
     '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
   ],
   ['a'.repeat(1_000_000), 'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0'],
-])('the examples of FIPS 180', (message, hash) => {
+])('sha256 returns the hash of example %# of FIPS 180', (message, hash) => {
   expect(toHex(sha256(Buffer.from(message)))).toBe(hash);
 });
 
-test('every length around the blocks', () => {
+test('sha256 is correct for every length up to 300 bytes', () => {
   for (let length = 0; length <= 300; length++) {
     const bytes = Uint8Array.from({ length }, (_, index) => (index * 167 + length) % 256);
     expect(toHex(sha256(bytes))).toBe(oracle(bytes));
   }
 });
 
-test('any bytes, and views into others', () => {
+test('sha256 is correct for any bytes, also in a view of a larger buffer', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2000 }), fc.nat(64), (bytes, skipped) => {
       const view = bytes.subarray(Math.min(skipped, bytes.length));

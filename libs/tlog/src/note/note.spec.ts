@@ -32,8 +32,8 @@ const peter = createVerifier(PETER);
 const enoch = createVerifier(ENOCH);
 const names = (lines: readonly { name: string }[]): string[] => lines.map(({ name }) => name);
 
-describe("Go's notes", () => {
-  test('one signature verified, one unknown', async () => {
+describe("openNote and signNote with Go's notes", () => {
+  test('return verified and unknown signatures', async () => {
     const note = `${TEXT}\n${PETER_LINE}${ENOCH_LINE}`;
     const opened = await openNote(note, [peter]);
     expect(opened.text).toBe(TEXT);
@@ -43,18 +43,18 @@ describe("Go's notes", () => {
     expect(names((await openNote(note, [peter, enoch])).verified)).toEqual(['PeterNeumann', 'EnochRoot']);
   });
 
-  test('nobody known', async () => {
+  test('refuse a note without a known signer', async () => {
     expect(await refusalOf(openNote(`${TEXT}\n${PETER_LINE}${ENOCH_LINE}`, []))).toBe('unsigned');
   });
 
-  test('lines that are there twice', async () => {
+  test('return a repeated verified signature once', async () => {
     const other = `${ENOCH_LINE.slice(0, 60)}ABCD${ENOCH_LINE.slice(60)}`;
     const opened = await openNote(`${TEXT}\n${PETER_LINE}${PETER_LINE}${ENOCH_LINE}${ENOCH_LINE}${other}`, [peter]);
     expect(names(opened.verified)).toEqual(['PeterNeumann']);
     expect(names(opened.unknown)).toEqual(['EnochRoot', 'EnochRoot']);
   });
 
-  test('a line of a known key that does not verify, alone and beside a good one', async () => {
+  test('refuse an invalid signature of a known key, even next to a valid one', async () => {
     const bad = `${PETER_LINE.slice(0, 60)}ABCD${PETER_LINE.slice(60)}`;
     const flipped = PETER_LINE.replace('x08go/ZJ', 'x08go/ZK');
     for (const lines of [bad, flipped, PETER_LINE + bad, bad + PETER_LINE, PETER_LINE + flipped]) {
@@ -63,13 +63,13 @@ describe("Go's notes", () => {
     expect(await refusalOf(openNote(`${TEXT.replace('your', 'my')}\n${PETER_LINE}`, [peter]))).toBe('bad_signature');
   });
 
-  test('a name without its key ID, a key ID without its name: unknown', async () => {
+  test('treat a signature as unknown if only its name or key ID matches', async () => {
     const misnamed = PETER_LINE.replace('PeterNeumann', 'CarmenSandiego');
     const otherId = PETER_LINE.replace('x08g', 'xxxx');
     expect(await refusalOf(openNote(`${TEXT}\n${misnamed}${otherId}`, [peter]))).toBe('unsigned');
   });
 
-  test('a hundred signatures and no more', async () => {
+  test('accept at most 100 signatures', async () => {
     const lines = (count: number): string => PETER_LINE.repeat(count);
     expect(names((await openNote(`${TEXT}\n${lines(100)}`, [peter])).verified)).toEqual(['PeterNeumann']);
     expect(await refusalOf(openNote(`${TEXT}\n${lines(101)}`, [peter]))).toBe('malformed');
@@ -96,17 +96,17 @@ describe("Go's notes", () => {
     `${TEXT}\n— PeterNeumann \n`,
     `${TEXT}\n— PeterNeumann\n`,
     `${'a'.repeat(1_000_000)}\n\n${PETER_LINE}`,
-  ])('no note: %#', async (note) => {
+  ])('refuse malformed note %#', async (note) => {
     expect(await refusalOf(openNote(note, [peter]))).toBe('malformed');
     expect(refusal(() => parseNote(note))).toBe('malformed');
   });
 
-  test('a text may have empty lines, and be one', () => {
+  test('accept a text with empty lines', () => {
     expect(parseNote(`\n\n${PETER_LINE}`).text).toBe('\n');
     expect(parseNote(`a\n\nb\n\n\n${PETER_LINE}`).text).toBe('a\n\nb\n\n');
   });
 
-  test('signing gives the note that Go gives', async () => {
+  test('sign the same note as Go', async () => {
     const signer = await createSigner(PETER_SECRET);
     expect(signer.verifierKey).toBe(PETER);
     const signed = `${TEXT}\n${PETER_LINE}`;
@@ -122,7 +122,7 @@ describe("Go's notes", () => {
   });
 });
 
-test('the example of C2SP signed-note', async () => {
+test('openNote verifies the example of C2SP signed-note', async () => {
   const vkey = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
   const note = `This is an example message.
 
@@ -132,7 +132,7 @@ test('the example of C2SP signed-note', async () => {
 });
 
 describe('keys', () => {
-  test("Go's keys, and every part of them refused", () => {
+  test('of Go parse, and every part of them is refused', () => {
     for (const vkey of [PETER, ENOCH]) expect(formatVerifierKey(parseVerifierKey(vkey))).toBe(vkey);
     for (let from = 0; from <= PETER.length; from++) {
       for (let to = from; to <= PETER.length; to++) {
@@ -145,7 +145,7 @@ describe('keys', () => {
     }
   });
 
-  test('a key of another length or type, with a key ID that fits', () => {
+  test('of another length or type are refused, even with a matching key ID', () => {
     // Go's sumdb/note/note_test.go.
     const wrongLength = 'PeterNeumann+cc469956+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TWBADKEY==';
     const unknownType = 'PeterNeumann+173116ae+ZRpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';
@@ -154,7 +154,7 @@ describe('keys', () => {
   });
 
   // transparency-dev/formats (Apache-2.0), note/note_cosigv1_test.go: a witness's key of type 0x04.
-  test('a witness’s key', () => {
+  test('of a witness parse', () => {
     const vkey = 'remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2';
     expect(parseVerifierKey(vkey)).toMatchObject({
       name: 'remora.n621.de',
@@ -163,7 +163,7 @@ describe('keys', () => {
     });
   });
 
-  test('signing keys: every part and every changed one refused, and none is quoted', async () => {
+  test('for signing are refused in part or changed, and never quoted in the error', async () => {
     for (let at = 0; at < PETER_SECRET.length; at++) {
       const parts = [
         PETER_SECRET.slice(at + 1),
@@ -182,7 +182,7 @@ describe('keys', () => {
   });
 
   const types: SignatureType[] = ['ed25519', 'ed25519-cosignature', 'ml-dsa-44-cosignature'];
-  test.each(types)('%s: generated keys parse, sign and verify', async (type) => {
+  test.each(types)('of type %s parse, sign and verify', async (type) => {
     const { signingKey, verifierKey } = await generateKeys('log.example/a', type);
     expect(parseSigningKey(signingKey)).toMatchObject({ name: 'log.example/a', type });
     const signer = await createSigner(signingKey);
@@ -197,7 +197,7 @@ describe('keys', () => {
     );
   });
 
-  test('names', async () => {
+  test('are refused with an invalid name', async () => {
     for (const name of ['', 'a b', 'a+b', 'a\u0085b', 'a\u3000b', 'a\nb', 'a\u0001', '\ud800']) {
       expect(await refusalOf(generateKeys(name, 'ed25519'))).toBe('malformed');
     }
@@ -205,14 +205,14 @@ describe('keys', () => {
     expect(parseVerifierKey(verifierKey).name).toBe('élan—é\u200b');
   });
 
-  test('two keys of one name and key ID are told apart by nobody', async () => {
+  test('with the same name and key ID are refused as ambiguous', async () => {
     const twin = { key: { ...enoch.key, name: 'PeterNeumann', keyId: 0xc74f20a3 }, verify: enoch.verify };
     expect(await refusalOf(openNote(`${TEXT}\n${PETER_LINE}`, [peter, twin]))).toBe('ambiguous_key');
     // A line that is given twice counts once.
     expect(names((await openNote(`${TEXT}\n${PETER_LINE}`, [peter, createVerifier(PETER)])).verified)).toHaveLength(1);
   });
 
-  test('a platform without the algorithm says so', async () => {
+  test('are refused as unsupported if the platform lacks the algorithm', async () => {
     const without = { ...webCrypto, verify: () => Promise.reject(new TlogError('unsupported_key', 'Not here.')) };
     expect(await refusalOf(openNote(`${TEXT}\n${PETER_LINE}`, [createVerifier(PETER, without)]))).toBe(
       'unsupported_key',
@@ -220,7 +220,7 @@ describe('keys', () => {
   });
 });
 
-test('bytes that are no key and no signature are refused, not thrown over', async () => {
+test('webCrypto.verify returns false for bytes that are not a key or a signature', async () => {
   for (const algorithm of ['Ed25519', 'ML-DSA-44'] as const) {
     for (const length of [0, 1, 31, 32, 33, 64, 1312, 2420]) {
       const bytes = new Uint8Array(length).fill(0xff);
@@ -229,7 +229,7 @@ test('bytes that are no key and no signature are refused, not thrown over', asyn
   }
 });
 
-test('whatever parses is formatted the same, and what is formatted parses', () => {
+test('parseNote and formatNote are inverse to each other', () => {
   const anyText = fc
     .string({ unit: 'grapheme', maxLength: 60 })
     .map((text) => `${text.replace(/[\u0000-\u001f]/g, '\n')}\n`);

@@ -43,7 +43,7 @@ beforeAll(async () => {
   };
 });
 
-test('a proof goes through its text and verifies, offline', async () => {
+test('a formatted proof parses and verifies offline', async () => {
   const text = formatLogProof(proof);
   expect(text.split('\n').slice(0, 3)).toEqual([
     'c2sp.org/tlog-proof@v1',
@@ -59,7 +59,7 @@ test('a proof goes through its text and verifies, offline', async () => {
 
 // transparency-dev/formats (Apache-2.0), proof/tlog_proof_test.go: the order of the lines, with and without extra data,
 // and without hashes.
-test('without extra data, without hashes', () => {
+test('a proof without extra data or hashes parses to what was formatted', () => {
   for (const extra of [null, new Uint8Array(0), Uint8Array.of(0, 255)]) {
     for (const inclusion of [[], proof.inclusion]) {
       const one = { ...proof, extra, inclusion };
@@ -70,7 +70,7 @@ test('without extra data, without hashes', () => {
   expect(text).toBe(`c2sp.org/tlog-proof@v1\nindex 0\n\n${proof.checkpoint}`);
 });
 
-test('another entry, another index, other hashes, another note: refused', async () => {
+test('a proof is refused with another entry, index, hashes or checkpoint', async () => {
   const leaf = leafHash(ENTRIES[345]!);
   const code = async (other: Partial<LogProof>, hash = leaf): Promise<string> =>
     refusalOf(verifyLogProof({ ...proof, ...other }, hash, policy));
@@ -87,7 +87,7 @@ test('another entry, another index, other hashes, another note: refused', async 
   expect(await code({ checkpoint: uncosigned })).toBe('no_quorum');
 });
 
-test('any character changed: refused, or it is extra data or an unknown line', async () => {
+test('a proof is refused if any character is changed', async () => {
   const text = formatLogProof({ ...proof, extra: null });
   const leaf = leafHash(ENTRIES[345]!);
   for (let at = 0; at < text.length; at += IS_FULL ? 1 : 7) {
@@ -108,7 +108,7 @@ test('any character changed: refused, or it is extra data or an unknown line', a
   }
 });
 
-test('what is no proof file', () => {
+test('malformed proof files are refused', () => {
   const text = formatLogProof({ ...proof, extra: null });
   const hash = encodeBase64(proof.inclusion[0]!);
   const cases = [
@@ -148,7 +148,7 @@ test('what is no proof file', () => {
   );
 });
 
-test('each is the inverse of the other', () => {
+test('parseLogProof and formatLogProof are inverse to each other', () => {
   const anyHash = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const anyProof = fc.record({
     extra: fc.option(fc.uint8Array({ maxLength: 100 })),

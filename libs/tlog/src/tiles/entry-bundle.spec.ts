@@ -3,20 +3,20 @@ import { formatEntryBundle, formatEntryBundlePath, parseEntryBundle, parseEntryB
 
 const entries = ['a', '', 'bcd'].map((text) => encodeUtf8(text));
 
-it('puts the length of each entry before it, as C2SP tlog-tiles demands', () => {
+it('formatEntryBundle puts the length before each entry, as in C2SP tlog-tiles', () => {
   const bundle = formatEntryBundle(entries);
   expect(Buffer.from(bundle).toString('hex')).toBe('000161' + '0000' + '0003626364');
   expect(parseEntryBundle(bundle, 3)).toEqual(entries);
 });
 
-it('reads a bundle that is a part of a larger buffer', () => {
+it('parseEntryBundle reads a view of a larger buffer', () => {
   const bundle = formatEntryBundle(entries);
   const inside = new Uint8Array(bundle.length + 7);
   inside.set(bundle, 5);
   expect(parseEntryBundle(inside.subarray(5, 5 + bundle.length), 3)).toEqual(entries);
 });
 
-it('refuses a bundle that is cut off at any byte, or has more or fewer entries', () => {
+it('parseEntryBundle refuses a truncated bundle and another number of entries', () => {
   const bundle = formatEntryBundle(entries);
   for (let size = 0; size < bundle.length; size += 1) {
     expect(() => parseEntryBundle(bundle.subarray(0, size), 3)).toThrow(expect.objectContaining({ code: 'malformed' }));
@@ -26,7 +26,7 @@ it('refuses a bundle that is cut off at any byte, or has more or fewer entries',
   }
 });
 
-it('takes the longest entry and the widest bundle, and no more', () => {
+it('entry bundles accept at most 65,535 bytes per entry and 256 entries', () => {
   const longest = new Uint8Array(0xffff).fill(1);
   expect(parseEntryBundle(formatEntryBundle([longest]), 1)).toEqual([longest]);
   const outOfRange = expect.objectContaining({ code: 'out_of_range' });

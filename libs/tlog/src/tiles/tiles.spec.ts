@@ -27,7 +27,7 @@ import { naiveTree } from '../testing/naive-tree';
 import { refusal, refusalOf } from '../testing/refusal';
 import { IS_FULL, runs } from '../../../../tools/testing/runs';
 
-describe('paths', () => {
+describe('tile paths', () => {
   test.each([
     // The example of C2SP tlog-tiles "Merkle Tree", and of Go's sumdb/tlog.
     ['tile/0/x001/x234/067', { level: 0, index: 1_234_067, width: 256 }],
@@ -36,7 +36,7 @@ describe('paths', () => {
     ['tile/63/999.p/255', { level: 63, index: 999, width: 255 }],
     ['tile/1/x001/000.p/17', { level: 1, index: 1000, width: 17 }],
     ['tile/0/x009/x007/x199/x254/x740/991', { level: 0, index: Number.MAX_SAFE_INTEGER, width: 256 }],
-  ])('%s', (path, tile) => {
+  ])('parse and format %s', (path, tile) => {
     expect(parseTilePath(path)).toEqual(tile);
     expect(formatTilePath(tile)).toBe(path);
   });
@@ -73,11 +73,11 @@ describe('paths', () => {
     'tile/0/x009/x007/x199/x254/x740/992',
     `tile/0/${'x999/'.repeat(5)}999`,
     `tile/0/${'x000/'.repeat(100_000)}000`,
-  ])('refused: %s', (path) => {
+  ])('refuse %s', (path) => {
     expect(['malformed', 'out_of_range']).toContain(refusal(() => parseTilePath(path)));
   });
 
-  test('each tile has one path', () => {
+  test('parse to the tile that was formatted', () => {
     const anyTile = fc.record({
       level: fc.nat(63),
       index: fc.oneof(fc.nat(2000), fc.nat(Number.MAX_SAFE_INTEGER)),
@@ -89,7 +89,7 @@ describe('paths', () => {
     expect(refusal(() => formatTilePath({ level: 0, index: 0, width: 257 }))).toBe('out_of_range');
   });
 
-  test('whatever parses is formatted the same', () => {
+  test('format to the path that was parsed', () => {
     const anyPath = fc.stringMatching(/^tile\/[0-9]{1,2}\/(x[0-9]{3}\/){0,2}[0-9]{3}(\.p\/[0-9]{1,3})?$/);
     fc.assert(
       fc.property(anyPath, (path) => {
@@ -107,7 +107,7 @@ describe('a tree in tiles', () => {
   const SIZE = 70_000;
   const leaves = Array.from({ length: SIZE }, (_, index) => leafHash(`leaf ${index}`));
 
-  test('of 70,000 leaves has the tiles that C2SP counts, whatever the batches', () => {
+  test('has the tiles of C2SP for 70,000 leaves, regardless of the batches', () => {
     const widths = (tiles: MemoryTiles, level: number): number[] =>
       Array.from({ length: Math.ceil(hashesAtTileLevel(SIZE, level) / 256) }, (_, at) => tiles.width(level, at));
     const roots = [[SIZE], [1, 255, 1, 256, SIZE - 513], [69_999, 1], [30_000, 0, 40_000]].map((batches) => {
@@ -128,7 +128,7 @@ describe('a tree in tiles', () => {
     expect(new Set(roots).size).toBe(1);
   });
 
-  test('of 256 leaves has a full tile and one of width 1 above', () => {
+  test('has a full tile and one of width 1 above for 256 leaves', () => {
     const { added } = appendLeaves(EMPTY_EDGE, leaves.slice(0, 256));
     expect(added.map(({ level, index, offset, hashes }) => [level, index, offset, hashes.length / 32])).toEqual([
       [0, 0, 0, 256],
@@ -136,7 +136,7 @@ describe('a tree in tiles', () => {
     ]);
   });
 
-  test('costs as much as what is added and the height of the tree', () => {
+  test('adds only the hashes of new leaves and of completed subtrees', () => {
     const { edge } = appendLeaves(EMPTY_EDGE, leaves.slice(0, 65_535));
     const { added } = appendLeaves(edge, leaves.slice(65_535, 65_540));
     expect(added.map(({ level, index, offset, hashes }) => [level, index, offset, hashes.length / 32])).toEqual([
@@ -148,7 +148,7 @@ describe('a tree in tiles', () => {
     expect(appendLeaves(edge, []).added).toEqual([]);
   });
 
-  test('every proof from tiles is that of RFC 6962, each asking once, for tiles as wide as that tree has them', async () => {
+  test('gives the proofs of RFC 6962, each with one read of existing tiles', async () => {
     const tree = naiveTree(1100);
     const tiles = new MemoryTiles();
     tiles.add(appendLeaves(EMPTY_EDGE, tree.leaves).added);
@@ -177,7 +177,7 @@ describe('a tree in tiles', () => {
     }
   });
 
-  test('proofs of neighbours share their hashes', () => {
+  test('shares hashes among the proofs of neighbouring leaves', () => {
     const { added } = appendLeaves(EMPTY_EDGE, leaves);
     const tiles = new MemoryTiles();
     tiles.add(added);
@@ -197,7 +197,7 @@ describe('a tree in tiles', () => {
     expect(refusal(() => inclusionProofs([SIZE], SIZE, nodeOf))).toBe('out_of_range');
   });
 
-  test('batches and proofs, by the library alone', async () => {
+  test('gives valid proofs between any batches', async () => {
     const anyHistory = fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(anyHistory, fc.nat(), async (batches, which) => {
@@ -226,7 +226,7 @@ describe('a tree in tiles', () => {
     );
   });
 
-  test('a tile that is too narrow, missing or no tile is refused', async () => {
+  test('refuses tiles that are too narrow, missing or malformed', async () => {
     const narrow = tileHashReader(10, () => Promise.resolve([new TileHashes(new Uint8Array(32 * 7))]));
     expect(await refusalOf(readRoot(10, narrow))).toBe('unreadable');
     const none = tileHashReader(10, () => Promise.resolve([]));

@@ -42,25 +42,25 @@ function mustRefuse(verify: () => void): void {
 
 describe('hashes', () => {
   // The vectors of Certificate Transparency's tests: transparency-dev/merkle (Apache-2.0), rfc6962/rfc6962_test.go.
-  test('of the empty tree, an empty leaf, a leaf', () => {
+  test('match Certificate Transparency for an empty tree, an empty leaf and a leaf', () => {
     expect(hex(emptyRoot())).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     expect(hex(leafHash(''))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d');
     expect(hex(leafHash('L123456'))).toBe('395aa064aa4c29f7010acfe3f25db9485bbd4b91897b6ad7ad547639252b4d56');
   });
 
-  test('a text counts as its UTF-8 bytes', () => {
+  test('of a text are those of its UTF-8 bytes', () => {
     const text = '{"a":"é — 😀"}';
     expect(hex(leafHash(text))).toBe(hex(leafHash(Buffer.from(text))));
     expect(refusal(() => leafHash('\ud800'))).toBe('malformed');
   });
 
-  test('only hashes make a node', () => {
+  test('of a node require two hashes of 32 bytes', () => {
     expect(refusal(() => nodeHash(new Uint8Array(31), new Uint8Array(32)))).toBe('malformed');
     expect(refusal(() => nodeHash(new Uint8Array(32), new Uint8Array(33)))).toBe('malformed');
   });
 
   // transparency-dev/merkle (Apache-2.0), testonly/constants.go, and certificate-transparency-go before it.
-  test('the eight trees of Certificate Transparency', () => {
+  test('match the eight trees of Certificate Transparency', () => {
     const inputs = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
     const expected = [
       '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
@@ -77,8 +77,8 @@ describe('hashes', () => {
   });
 });
 
-describe('growing', () => {
-  test('the root of every size, at once and leaf by leaf', () => {
+describe('appendLeaves', () => {
+  test('returns the root of every size, leaf by leaf and at once', () => {
     let edge: RightEdge = EMPTY_EDGE;
     expect(hex(rootOfEdge(edge))).toBe(hex(roots[0]!));
     for (let size = 1; size <= LARGEST; size++) {
@@ -91,7 +91,7 @@ describe('growing', () => {
     }
   });
 
-  test('in batches of any sizes', () => {
+  test('returns the same root for batches of any size', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(90), { maxLength: 12 }), (batches) => {
         let edge: RightEdge = EMPTY_EDGE;
@@ -105,7 +105,7 @@ describe('growing', () => {
     );
   });
 
-  test('a tree near 2^53 leaves grows by exact numbers', () => {
+  test('is exact up to 2^53 - 1 leaves', () => {
     const size = 2 ** 53 - 3;
     const hashes = perfectSubtrees({ from: 0, to: size }).map(({ level }) => leafHash(`subtree of ${level}`));
     const { edge } = appendLeaves({ size, hashes }, [leafHash('one'), leafHash('two')]);
@@ -114,7 +114,7 @@ describe('growing', () => {
     expect(refusal(() => appendLeaves(edge, [leafHash('three')]))).toBe('out_of_range');
   });
 
-  test('an edge of another size, a leaf that is no hash: refused', () => {
+  test('refuses an edge of another size and a leaf that is not a hash', () => {
     expect(refusal(() => appendLeaves({ size: 3, hashes: [roots[1]!] }, []))).toBe('malformed');
     expect(refusal(() => appendLeaves({ size: 1, hashes: [new Uint8Array(5)] }, []))).toBe('malformed');
     expect(refusal(() => appendLeaves({ size: 0.5, hashes: [] }, []))).toBe('out_of_range');
@@ -123,8 +123,8 @@ describe('growing', () => {
   });
 });
 
-describe('reading', () => {
-  test('root and edge of every size', async () => {
+describe('reading a tree', () => {
+  test('returns the root and the edge of every size', async () => {
     for (let size = 0; size <= LARGEST; size++) {
       expect(hex(await readRoot(size, readTree))).toBe(hex(roots[size]!));
       const edge = await readRightEdge(size, readTree);
@@ -132,7 +132,7 @@ describe('reading', () => {
     }
   });
 
-  test('the reader is called once, and what it answers is looked at', async () => {
+  test('calls the reader once per proof and checks its answer', async () => {
     let calls = 0;
     const counted: HashReader = async (nodes) => {
       calls++;
@@ -146,7 +146,7 @@ describe('reading', () => {
     expect(await refusalOf(readInclusionProof(5, 11, short))).toBe('malformed');
   });
 
-  test('what no tree has is refused', async () => {
+  test('refuses sizes and indexes out of range', async () => {
     expect(await refusalOf(readInclusionProof(0, 0, readTree))).toBe('out_of_range');
     expect(await refusalOf(readInclusionProof(4, 4, readTree))).toBe('out_of_range');
     expect(await refusalOf(readInclusionProof(-1, 4, readTree))).toBe('out_of_range');
@@ -157,8 +157,8 @@ describe('reading', () => {
   });
 });
 
-describe('inclusion', () => {
-  test('every leaf of every tree up to a size: the proof of RFC 6962, and it verifies', async () => {
+describe('inclusion proofs', () => {
+  test('are those of RFC 6962 and verify, for every leaf and size', async () => {
     for (let size = 1; size <= LARGEST; size++) {
       for (let index = 0; index < size; index++) {
         const proof = await readInclusionProof(index, size, readTree);
@@ -176,7 +176,7 @@ describe('inclusion', () => {
     .integer({ min: 1, max: LARGEST })
     .chain((size) => fc.record({ size: fc.constant(size), index: fc.nat(size - 1) }));
 
-  test('a bit flipped anywhere is refused', () => {
+  test('are refused with any flipped bit', () => {
     fc.assert(
       fc.property(anyLeaf, fc.nat(), fc.nat(255), ({ size, index }, which, bit) => {
         const proof = tree.path(index, 0, size);
@@ -188,7 +188,7 @@ describe('inclusion', () => {
     );
   });
 
-  test('truncated, extended, swapped: refused', () => {
+  test('are refused if they are truncated, extended or swapped', () => {
     for (let size = 1; size <= (IS_FULL ? 40 : 17); size++) {
       for (let index = 0; index < size; index++) {
         const proof = tree.path(index, 0, size);
@@ -205,7 +205,7 @@ describe('inclusion', () => {
     }
   });
 
-  test('another index, another size, another leaf: refused', () => {
+  test('are refused for another index, size or leaf', () => {
     for (let size = 2; size <= MOST; size++) {
       for (let index = 0; index < size; index++) {
         const proof = tree.path(index, 0, size);
@@ -223,7 +223,7 @@ describe('inclusion', () => {
     }
   });
 
-  test('an index or size that the leaf does not have is refused, but where the way to the root is the same', () => {
+  test('are refused for a wrong index or size, unless the path has the same shape', () => {
     for (let size = 1; size <= 12; size++) {
       for (let leaf = 0; leaf < size; leaf++) {
         const proof = tree.path(leaf, 0, size);
@@ -239,7 +239,7 @@ describe('inclusion', () => {
     }
   });
 
-  test('what is no index, no size, no hash', () => {
+  test('are refused with an invalid index, size or hash', () => {
     expect(refusal(() => verifyInclusion(roots[1]!, 1, head(1), []))).toBe('out_of_range');
     expect(refusal(() => verifyInclusion(roots[1]!, 0, head(0), []))).toBe('out_of_range');
     expect(refusal(() => verifyInclusion(roots[1]!, -1, head(1), []))).toBe('out_of_range');
@@ -249,8 +249,8 @@ describe('inclusion', () => {
   });
 });
 
-describe('consistency', () => {
-  test('every pair of sizes: the proof of RFC 6962, and it verifies', async () => {
+describe('consistency proofs', () => {
+  test('are those of RFC 6962 and verify, for every pair of sizes', async () => {
     for (let newer = 1; newer <= LARGEST; newer++) {
       for (let older = 1; older <= newer; older++) {
         const proof = await readConsistencyProof(older, newer, readTree);
@@ -263,7 +263,7 @@ describe('consistency', () => {
     }
   });
 
-  test('every tree is consistent with the one without leaves, by an empty proof', async () => {
+  test('are empty from the tree without leaves', async () => {
     for (const size of [0, 1, 2, LARGEST]) {
       expect(await readConsistencyProof(0, size, readTree)).toEqual([]);
       verifyConsistency(head(0), head(size), []);
@@ -273,7 +273,7 @@ describe('consistency', () => {
     mustRefuse(() => verifyConsistency(head(0), { size: 0, root: roots[1]! }, []));
   });
 
-  test('two roots for one size are refused', () => {
+  test('are refused for two roots of one size', () => {
     mustRefuse(() => verifyConsistency(head(7), { size: 7, root: roots[8]! }, []));
     mustRefuse(() => verifyConsistency(head(7), head(7), [roots[7]!]));
     expect(refusal(() => verifyConsistency(head(8), head(7), []))).toBe('out_of_range');
@@ -283,7 +283,7 @@ describe('consistency', () => {
     .integer({ min: 2, max: LARGEST })
     .chain((newer) => fc.record({ newer: fc.constant(newer), older: fc.integer({ min: 1, max: newer - 1 }) }));
 
-  test('a bit flipped anywhere is refused', () => {
+  test('are refused with any flipped bit', () => {
     fc.assert(
       fc.property(anyPair, fc.nat(), fc.nat(255), ({ older, newer }, which, bit) => {
         const hashes = [roots[older]!, roots[newer]!, ...tree.proof(older, newer)].map((hash) => Buffer.from(hash));
@@ -294,7 +294,7 @@ describe('consistency', () => {
     );
   });
 
-  test('sizes that the roots do not have are refused, but where the proof looks the same', () => {
+  test('are refused for wrong sizes, unless the proof has the same shape', () => {
     for (let older = 1; older <= 13; older++) {
       for (let newer = older + 1; newer <= 13; newer++) {
         for (let from = 1; from <= 13; from++) {
@@ -313,7 +313,7 @@ describe('consistency', () => {
     }
   });
 
-  test('truncated, extended, swapped, of other sizes: refused', () => {
+  test('are refused if they are truncated, extended, swapped or of other sizes', () => {
     for (let newer = 2; newer <= MOST; newer++) {
       for (let older = 1; older < newer; older++) {
         const proof = tree.proof(older, newer);
@@ -345,7 +345,7 @@ describe('consistency', () => {
 const levels = [createHash('sha256').update('same').digest()];
 for (let level = 1; level <= 53; level++) levels.push(Buffer.from(nodeHash(levels[level - 1]!, levels[level - 1]!)));
 
-test('sizes beyond 32 bits: a leaf that completes a perfect tree', () => {
+test('appendLeaves completes perfect trees of up to 2^52 leaves', () => {
   for (let level = 1; level <= 52; level++) {
     const size = 2 ** level - 1;
     const hashes = perfectSubtrees({ from: 0, to: size }).map((node) => levels[node.level]!);
@@ -358,7 +358,7 @@ test('sizes beyond 32 bits: a leaf that completes a perfect tree', () => {
   }
 });
 
-test('sizes beyond 32 bits: proofs', async () => {
+test('proofs verify for sizes up to 2^53 - 1', async () => {
   const readSame: HashReader = (nodes) => Promise.resolve(nodes.map(({ level }) => levels[level]!));
   const anySize = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
   await fc.assert(

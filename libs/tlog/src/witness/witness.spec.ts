@@ -54,7 +54,7 @@ async function request(
   return parseAddCheckpoint(formatAddCheckpoint({ oldSize, consistency, note: await noteOf(tree) }));
 }
 
-describe('requests', () => {
+describe('add-checkpoint requests', () => {
   // The example of C2SP tlog-witness. Its second signature is by another key.
   const EXAMPLE = `old 20852014
 PlRNCrwHpqhGrupue0L7gxbjbMiKA9temvuZZDDpkaw=
@@ -70,7 +70,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
 — example.com/behind-the-sofa opLqBQsREYCgu6xQkYQwJr9fo45a62DN9EdmHXnZdXNqlcVGlCum2Wks+49/V6267UEjw6QUXTS5Rovnzv++qbSzm9Q=
 `;
 
-  test('the example of C2SP', () => {
+  test('parse and format the example of C2SP', () => {
     const parsed = parseAddCheckpoint(EXAMPLE);
     expect(parsed).toMatchObject({
       oldSize: 20_852_014,
@@ -80,7 +80,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     expect(formatAddCheckpoint(parsed)).toBe(EXAMPLE);
   });
 
-  test('without a proof', async () => {
+  test('parse and format without a proof', async () => {
     const note = await noteOf(head(1));
     expect(formatAddCheckpoint({ oldSize: 0, consistency: [], note })).toBe(`old 0\n\n${note}`);
     expect(parseAddCheckpoint(`old 0\n\n${note}`).consistency).toEqual([]);
@@ -103,12 +103,12 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     ['\n20852163\n', '\n020852163\n'],
     ['\n— ', '\n- '],
     ['\n\n—', '\n—'],
-  ])('no request: %#', (from, to) => {
+  ])('are refused if they are malformed: %#', (from, to) => {
     const body = from === '' ? '' : EXAMPLE.replace(from, to);
     expect(refusal(() => parseAddCheckpoint(body))).toBe('malformed');
   });
 
-  test('sizes', () => {
+  test('refuse malformed and too large tree sizes', () => {
     expect(formatTreeSize(20_852_163)).toBe('20852163\n');
     expect(parseTreeSize('20852163\n')).toBe(20_852_163);
     for (const body of ['', '\n', '1', '01\n', '1\n\n', ' 1\n', '-1\n']) {
@@ -118,7 +118,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     expect(refusal(() => parseAddCheckpoint(EXAMPLE.replace('20852014', '9223372036854775807')))).toBe('out_of_range');
   });
 
-  test('where a witness shows what it cosigned', () => {
+  test('lead to a checkpoint at witnessedCheckpointPath', () => {
     expect(witnessedCheckpointPath('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad/checkpoint',
     );
@@ -127,16 +127,16 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
   });
 });
 
-describe('who asks', () => {
+describe('refuseUnauthentic', () => {
   const keys = (origin: string) => (origin === ORIGIN ? [createVerifier(log.verifierKey)] : []);
 
-  test('404 for a log that is not known, signed or not', async () => {
+  test('returns 404 for an unknown log', async () => {
     const other = await createSigner((await generateKeys('log.example/two', 'ed25519')).signingKey);
     const note = await noteOf(head(4), 'log.example/two', other);
     expect(await refuseUnauthentic(parseAddCheckpoint(`old 9\n\n${note}`), keys)).toMatchObject({ status: 404 });
   });
 
-  test('403 unsigned, badly signed, and when a bad line stands beside a good one of the same key', async () => {
+  test('returns 403 for a foreign or invalid signature, even next to a valid one of the same key', async () => {
     const good = await noteOf(head(4));
     const line = good.slice(good.indexOf('— '));
     const badLine = (await noteOf(head(5))).replace(/^[^—]*/, '');
@@ -154,7 +154,7 @@ describe('who asks', () => {
   });
 });
 
-describe('what it answers', () => {
+describe('decideAddCheckpoint', () => {
   const decide = async (
     oldSize: number,
     tree: TreeHead,
@@ -162,7 +162,7 @@ describe('what it answers', () => {
     last: TreeHead | null,
   ): Promise<unknown> => decideAddCheckpoint(await request(oldSize, tree, consistency), last);
 
-  test('200 for the first checkpoint, the same one again, and a newer one', async () => {
+  test('returns 200 for the first checkpoint, the same one again, and a newer one', async () => {
     expect(await decide(0, head(7), [], null)).toMatchObject({ status: 200, checkpoint: { size: 7 } });
     expect(await decide(0, head(0), [], null)).toMatchObject({ status: 200 });
     expect(await decide(0, head(7), [], head(0))).toMatchObject({ status: 200 });
@@ -170,13 +170,13 @@ describe('what it answers', () => {
     expect(await decide(7, head(9), await proofOf(7, 9), head(7))).toMatchObject({ status: 200 });
   });
 
-  test('400 when the old size is above the checkpoint’s, before all else', async () => {
+  test('returns 400 first if the old size is above the size of the checkpoint', async () => {
     expect(await decide(8, head(7), [], head(8))).toMatchObject({ status: 400 });
     expect(await decide(8, head(7), [], head(5))).toMatchObject({ status: 400 });
     expect(await decide(8, head(7, otherLeaves), [leaves[0]!], null)).toMatchObject({ status: 400 });
   });
 
-  test('409 with the size it has, before it looks at the proof', async () => {
+  test('returns 409 with the known size before it checks the proof', async () => {
     expect(await decide(0, head(9), [], head(7))).toEqual({ status: 409, size: 7 });
     expect(await decide(7, head(9), await proofOf(7, 9), null)).toEqual({ status: 409, size: 0 });
     expect(await decide(6, head(9, otherLeaves), [leaves[0]!], head(7))).toEqual({ status: 409, size: 7 });
@@ -184,7 +184,7 @@ describe('what it answers', () => {
     expect(await decide(3, head(5), await proofOf(3, 5), head(7))).toEqual({ status: 409, size: 7 });
   });
 
-  test('422 for another root, a proof that does not hold, one where none is due', async () => {
+  test('returns 422 for another root, an invalid proof or an unexpected proof', async () => {
     expect(await decide(0, { size: 0, root: leaves[0]! }, [], null)).toMatchObject({ status: 422 });
     expect(await decide(0, { size: 0, root: emptyRoot() }, [leaves[0]!], null)).toMatchObject({ status: 422 });
     expect(await decide(0, head(7), [leaves[0]!], null)).toMatchObject({ status: 422 });
@@ -194,7 +194,7 @@ describe('what it answers', () => {
     expect(await decide(7, head(9, otherLeaves), await proofOf(7, 9), head(7))).toMatchObject({ status: 422 });
   });
 
-  test('a witness that is sent anything never goes back and never cosigns two histories', async () => {
+  test('never accepts an older tree or a second history', async () => {
     const step = fc.record({
       oldSize: fc.oneof(fc.nat(40), fc.constant(-1)),
       size: fc.nat(40),
@@ -229,7 +229,7 @@ describe('what it answers', () => {
     );
   });
 
-  test('what it cosigns, the log puts under its checkpoint', async () => {
+  test('accepts checkpoints whose cosignature verifies after it is appended', async () => {
     const witness = await createSigner((await generateKeys('witness.example/w', 'ed25519-cosignature')).signingKey);
     const { note, checkpoint } = await request(0, head(7), []);
     const { text } = await openNote(note, [createVerifier(log.verifierKey)]);
