@@ -63,7 +63,7 @@ withConsole('every view', (scene) => {
     ['alice', 'dark', NARROW],
     ['bob', 'dark', NARROW],
   ] as const)(
-    'of %s (%s, %j) has no error, overflow, hidden action or finding of axe',
+    'shown to %s (%s, %j) has no error, overflow, hidden action or finding of axe',
     async (user, colorScheme, viewport) => {
       const views = [...VIEWS, ...MORE].filter((one) => one.user === user);
       const page = await scene.open(user, views[0]?.view ?? '', { viewport, colorScheme });

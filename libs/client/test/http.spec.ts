@@ -161,7 +161,7 @@ describe('an error answer', () => {
     [answer({ code: 'conflict', message: {} }), `HTTP 502: ${answer({ code: 'conflict', message: {} })}`],
     [answer({ code: 'constructor' }), `HTTP 502: ${answer({ code: 'constructor' })}`],
     ['x'.repeat(300), `HTTP 502: ${'x'.repeat(200)}`],
-  ])('of a proxy has no code: %s', (text, message) => {
+  ])('from a proxy has no code: %s', (text, message) => {
     const headers = new Headers({ 'x-request-id': 'h' });
     expect(errorOfAnswer(502, headers, text)).toMatchObject({
       code: null,
@@ -192,7 +192,7 @@ describe('an error answer', () => {
 });
 
 describe('JSON', () => {
-  it('of an answer is parsed, or refused if it has another shape', () => {
+  it('in an answer is parsed, or refused if it has another shape', () => {
     expect(decode<{ a: number }>('{"a":1}', { a: 0 })).toEqual({ a: 1 });
     for (const broken of ['<html>', '{}', 'null', '[]', '"a"', '{"a":"1"}', '{"a":null}', '{"__proto__":{"a":1}}']) {
       expect(() => decode<{ a: number }>(broken, { a: 0 })).toThrow(ProtocolError);

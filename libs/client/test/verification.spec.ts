@@ -476,7 +476,7 @@ describe('an erasure', () => {
     }
   });
 
-  it('of another version is refused', async () => {
+  it('for another version is refused', async () => {
     service.erase(2, false);
     service.erase(3, false);
     const [, second, third] = service.snapshots.map((snapshot) => String(snapshot['snapshot_id']));

@@ -319,7 +319,7 @@ describe('the subjects', () => {
     expect(rows('Subjects: By name')).toHaveLength(1);
   });
 
-  it('of other tenants are not requested if the caller may not use grants', async () => {
+  it('owned by other tenants are not requested if the caller may not use grants', async () => {
     letUseGrants(false);
     await open(`${PAGE}?find=acme`);
     await see('By name', 'acme-corp');

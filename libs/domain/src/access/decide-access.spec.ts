@@ -112,7 +112,7 @@ describe('decideAccess', () => {
     }
   });
 
-  it('says "Owner or grant required" if the caller neither owns the subject nor has a grant', () => {
+  it('refuses a caller without ownership or a grant with "Owner or grant required"', () => {
     const message = (given: AccessFacts): string => {
       try {
         requireAccess(given, latest);

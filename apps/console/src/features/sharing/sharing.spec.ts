@@ -35,7 +35,7 @@ describe('the status of a grant', () => {
     [{ expires_at: inDays(29) }, 'expiring', ['live', 'expiring']],
     [{ status: 'expired' }, 'expired', ['expired']],
     [{ status: 'revoked' }, 'revoked', ['revoked']],
-  ] as const)('of %j is %s', (changes, status, fits) => {
+  ] as const)('grantStatusOf %j is %s', (changes, status, fits) => {
     const all = ['live', 'expiring', 'expired', 'revoked'];
     expect(grantStatusOf(grant(changes))).toBe(status);
     expect(all.filter((wanted) => hasStatus(grant(changes), wanted))).toEqual(fits);
@@ -159,7 +159,7 @@ describe('the outcome of requests for grants', () => {
     cancelled_at: null,
   };
 
-  it('of a batch counts created, pending and refused grants, and adds them to earlier ones', () => {
+  it('outcomeOf counts created, pending and refused grants of a batch, and adds earlier ones', () => {
     const first = outcomeOf(null, bodies, {
       items: [
         { index: 0, status: 202, pending_grant: pending },
@@ -172,7 +172,7 @@ describe('the outcome of requests for grants', () => {
     expect(again).toEqual({ made: 2, waiting: 1, refused: [] });
   });
 
-  it('of one request counts a pending grant', () => {
+  it('outcomeOf counts a pending grant of one request', () => {
     expect(outcomeOf(null, bodies.slice(0, 1), pending)).toEqual({ made: 0, waiting: 1, refused: [] });
   });
 });

@@ -49,7 +49,7 @@ describe('ticks', () => {
     [10 * DAY, 10, DAY],
     [20 * DAY, 10, 2 * DAY],
     [60 * DAY, 10, 7 * DAY],
-  ])('of a range of %i ms, at most %i, are %i ms apart', (span, most, step) => {
+  ])('in a range of %i ms, at most %i, are %i ms apart', (span, most, step) => {
     expect(new Set(steps(span, most))).toEqual(new Set([step]));
   });
 
@@ -57,7 +57,7 @@ describe('ticks', () => {
     [10 * 365 * DAY, 10],
     [3 * 365 * DAY, 8],
     [400 * 365 * DAY, 6],
-  ])('of a range of %i ms are at starts of months, and limited to %i', (span, most) => {
+  ])('in a range of %i ms are at starts of months, and limited to %i', (span, most) => {
     const ticks = ticksOf({ from: begin, to: begin + span }, most);
     expect(ticks.length).toBeGreaterThan(0);
     expect(ticks.length).toBeLessThanOrEqual(most + 1);

@@ -82,7 +82,7 @@ describe('a table', () => {
     expect(names()).toHaveLength(100);
   });
 
-  it('of a paged list is read to its end before an export', async () => {
+  it('with a paged list reads it to the end before an export', async () => {
     function List(): ReactElement {
       const [pages, setPages] = useState(1);
       const list = {
@@ -105,7 +105,7 @@ describe('a table', () => {
     expect(document.body.textContent).toContain('120 rows');
   });
 
-  it('of any length prints all rows', () => {
+  it('with many rows prints all of them', () => {
     const columns = COLUMNS.map((column) => ({ ...column, width: '1fr' }));
     render(createElement(VirtualTable<Item>, { caption: 'Things', columns, items: many(1_000), keyOf, rowHeight: 40 }));
     expect(names().length).toBeLessThan(500);
