@@ -107,7 +107,7 @@ withConsole('proposals', (scene) => {
     await page.getByRole('link', { name: 'Form', exact: true }).click();
     expect(await page.getByLabel('employees', { exact: true }).inputValue()).toBe('14');
 
-    // Going elsewhere asks.
+    // Another view asks for confirmation.
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
     expect(await source.inputValue()).toBe(HOSTILE);

@@ -27,7 +27,7 @@ const answer = {
   count: 0,
   has_more: false,
 };
-/** Other members of an answer. */
+/** Members that replace those of the answer. */
 let bent: object = {};
 
 /** The requests of the client: method, path with query, and body. */

@@ -33,7 +33,7 @@ const subjectOf = (from: FakeService, options: Partial<IdentityStateOptions> = {
   new IdentityState({ baseUrl: BASE_URL, fetch: from.fetch, now: () => NOW_MS, ...options })
     .tenant('acme')
     .organization('acme-corp');
-/** Null: it is not an answer of the API. */
+/** Returns a matcher of the failure. Null means an answer that is not one of the API. */
 const failing = (failure: string | null): unknown =>
   failure === null ? expect.any(ProtocolError) : expect.objectContaining({ name: 'VerificationError', failure });
 

@@ -306,7 +306,7 @@ describe('the subjects', () => {
     await waitFor(() => expect(address()).toBe(`${PAGE}?type=individual&evidence=carried`));
     await press('Clear');
     await waitFor(() => expect(address()).toBe(PAGE));
-    // As one types.
+    // The list is filtered while the user types.
     await fill('Find', 'acme');
     await waitFor(() => expect(address()).toBe(`${PAGE}?find=acme`));
     await see('By name');

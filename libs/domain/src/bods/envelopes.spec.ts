@@ -141,7 +141,7 @@ it('envelopesOfBods refuses too many relationships on too many dates of one subj
   expect(() => envelopesOfBods(statements, '', 1_000_000)).toThrow(
     expect.objectContaining({ code: 'payload_too_large' }),
   );
-  // The same statement again and again makes no version, but takes as long.
+  // Repetitions of one statement create no version, but take as long.
   const again = statements.map((statement) => ({ ...relation(0), statementDate: statement.statementDate }));
   expect(() => envelopesOfBods(again, '', 100_000)).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
 });

@@ -45,7 +45,7 @@ function disclose(envelope: JsonObject, visible: Visible, more: { intoArrays?: b
   return discloseView({ text, envelopeHash, prevHash: null, secret: SECRET, visible, ...more });
 }
 
-/** Returns what a foreign implementation of RFC 9901 finds in a view. */
+/** Returns the claims that an independent implementation of RFC 9901 reads from a view. */
 async function claimsOf({ payload, disclosures }: PartialView): Promise<Record<string, unknown>> {
   const header = Buffer.from('{"alg":"none"}').toString('base64url');
   const compact = [`${header}.${Buffer.from(payload).toString('base64url')}.`, ...disclosures, ''].join('~');
@@ -132,7 +132,7 @@ it('equal values have other digests under another secret', () => {
 });
 
 it('an independent implementation of SD-JWT reads any attributes', async () => {
-  // The foreign implementation takes a claim without a name for an element, and loses claims named `__proto__`.
+  // The independent implementation treats a claim without a name as an element, and loses claims named `__proto__`.
   const key = fc.oneof(
     fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
     fc.constantFrom('_sd', '...', '_sd_alg', 'constructor', '0', 'a/b', '~'),
