@@ -5,7 +5,7 @@ import { envelope, makeTenant, OWNER, write } from './testing/subjects-of-tests.
 
 const PHONE = { viewport: { width: 360, height: 640 } };
 
-withConsole('proofs that nothing is hidden', (scene) => {
+withConsole('proofs of completeness', (scene) => {
   let owner: string;
   let bank: string;
   let policy: string;
@@ -39,7 +39,7 @@ withConsole('proofs that nothing is hidden', (scene) => {
     ...((await page.evaluate('document.documentElement.scrollWidth > innerWidth')) === true ? ['too wide'] : []),
   ];
 
-  it('shows the newest version as proved by own keys, by no other version, and gives the proof away', async () => {
+  it('prove only the newest version with own keys, and can be downloaded', async () => {
     const page = await scene.open(OWNER, `${subject}/proof`, PHONE);
     await step(page, 'open').getByText('These keys come from the service').waitFor();
     await trust(page);
@@ -68,7 +68,7 @@ withConsole('proofs that nothing is hidden', (scene) => {
     expect(await page.getByRole('region', { name: 'Report' }).textContent()).toContain('2, the newest among the first');
   });
 
-  it('proves the state of a grant, and that the list of readers is complete', async () => {
+  it('prove the state of a grant, and that the list of readers is complete', async () => {
     const page = await scene.open(OWNER, `${subject}/sharing`, PHONE);
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: /^Proof/ }).press('Enter');
@@ -81,7 +81,7 @@ withConsole('proofs that nothing is hidden', (scene) => {
   });
 
   it.each(['newest', 'nothing-of-this-name'])(
-    'proves to a tenant without access that it never had any to %s',
+    'prove to a tenant without access that it never had access to %s',
     async (id) => {
       const other = await makeTenant(scene);
       const page = await scene.open(OWNER, `/t/${other}/subjects/organization/${id}`, PHONE);

@@ -12,7 +12,7 @@ withConsole('the frame', (scene) => {
   const isScrollingSideways = (page: Page): Promise<boolean> =>
     page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
-  it('signs in at the issuer, comes back to where it was asked from, and signs out', async () => {
+  it('signs in at the issuer, returns to the requested view, and signs out', async () => {
     const page = await scene.open('alice', '/t/acme/subjects?type=organization');
     expect(await page.getByLabel('Tenant', { exact: true }).inputValue()).toBe('acme');
     await page.getByRole('link', { name: 'Acme Corporation International', exact: true }).first().waitFor();
@@ -25,7 +25,7 @@ withConsole('the frame', (scene) => {
     expect(await page.getByRole('link', { name: 'Acme Corporation International' }).count()).toBe(0);
   });
 
-  it('has nothing that axe finds where the commands are open, and where nobody is signed in: dark and narrow', async () => {
+  it('has no findings of axe with open commands and signed out, dark and narrow', async () => {
     const page = await scene.open('alice', '/t/acme/subjects', {
       colorScheme: 'dark',
       viewport: { width: 360, height: 800 },
@@ -45,7 +45,7 @@ withConsole('the frame', (scene) => {
     expect(await isScrollingSideways(page)).toBe(false);
   });
 
-  it('a sign-in that expired is renewed in a window beside the page, and what was typed is there', async () => {
+  it('renews an expired sign-in in a popup, and keeps the typed text', async () => {
     const page = await scene.open('alice', '/t/acme/subjects');
     await page.getByRole('table').first().waitFor();
     await page.getByRole('search').getByRole('searchbox').fill('what I was about to look for');
@@ -79,7 +79,7 @@ withConsole('the frame', (scene) => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  it('a window that is closed before is opened again', async () => {
+  it('opens the popup again after the user closed it', async () => {
     const page = await scene.open('alice', '/t/acme/subjects');
     await page.route('**/v1/**', (route) =>
       route.fulfill({ status: 401, contentType: 'application/json', body: '{}' }),
@@ -96,7 +96,7 @@ withConsole('the frame', (scene) => {
     await again.waitFor({ state: 'detached' });
   });
 
-  it('the first view is small', async () => {
+  it('loads at most 180 KiB for the first view', async () => {
     const page = await scene.open('alice', '/t/acme/subjects');
     await page.getByRole('table').first().waitFor();
     const names: string[] = await page.evaluate(

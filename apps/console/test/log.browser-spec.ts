@@ -3,7 +3,7 @@ import { subjectWith } from './testing/lineage.ts';
 import { accessibilityFindings, withConsole } from './testing/scene.ts';
 
 withConsole('the log', (scene) => {
-  it('shows the newest checkpoint with its signatures, that it goes on from the one before, and proves what is named', async () => {
+  it('shows a verified checkpoint that extends the stored one, and proves named entries', async () => {
     const { tenantId, subjectId, path } = await subjectWith(scene, 'alice', 2);
     const { body: snapshot } = await scene.api('alice', 'GET', `${path}/snapshots/2`);
     const { body: proof } = await scene.api(

@@ -57,7 +57,7 @@ withConsole('proposals', (scene) => {
     world = await makeWorld(scene);
   });
 
-  it('mends a value without evidence: from its link to a new version, with nothing lost on the way', async () => {
+  it('add evidence to a value in a new version, and keep the typed text despite failures', async () => {
     const { view, path, owner } = world;
     const page = await scene.open(owner, `${view}/proposals/new?path=%2Fattributes%2Flegal%2Flegal_name`);
     const name = page.getByLabel('legal_name', { exact: true });
@@ -107,7 +107,7 @@ withConsole('proposals', (scene) => {
     await page.getByRole('link', { name: 'Form', exact: true }).click();
     expect(await page.getByLabel('employees', { exact: true }).inputValue()).toBe('14');
 
-    // Going elsewhere asks.
+    // Another view asks for confirmation.
     await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
     expect(await source.inputValue()).toBe(HOSTILE);

@@ -58,7 +58,7 @@ withConsole('refresh requests', (scene) => {
     world = await makeWorld(scene);
   });
 
-  it('are asked for by a grantee with what it may read, kept where that fails, and cancelled', async () => {
+  it('are created by a grantee, kept if the service fails, and cancelled', async () => {
     const { bank, banker, owner, subject, requests } = world;
     const page = await scene.open(banker, `/t/${bank}/requests`);
     await page.getByRole('button', { name: 'Ask for a refresh' }).click();

@@ -15,7 +15,7 @@ withConsole('sharing', (scene) => {
   });
   afterEach(() => expect(scene.faults()).toEqual([]));
 
-  it('shares, narrows and revokes: one grant by keys alone, many at once with what was refused', async () => {
+  it('creates, changes and revokes a grant, and creates many with the refused ones listed', async () => {
     const page = await scene.open(OWNER, `/t/${owner}/sharing?find=third`);
     await page.getByRole('button', { name: 'Share', exact: true }).focus();
     await page.keyboard.press('Enter');
@@ -89,7 +89,7 @@ withConsole('sharing', (scene) => {
     await grants('POST', `/${made.grant_id}/revoke`);
   });
 
-  it('shares what is ticked: the grantee sees what the preview showed, and that the rest is hidden', async () => {
+  it('shares ticked attributes, and the grantee sees exactly what the preview showed', async () => {
     const subject = 'subjects/organization/ticked';
     const item = { evidence_type: 'register', source: 'hr', captured_at: '2026-01-01T00:00:00Z' };
     const attributePaths = {

@@ -63,7 +63,7 @@ withConsole('every view', (scene) => {
     ['alice', 'dark', NARROW],
     ['bob', 'dark', NARROW],
   ] as const)(
-    'of %s, %s, %j: nothing fails, nothing is too wide, actions are in sight, nothing that axe finds',
+    'shown to %s (%s, %j) has no error, overflow, hidden action or finding of axe',
     async (user, colorScheme, viewport) => {
       const views = [...VIEWS, ...MORE].filter((one) => one.user === user);
       const page = await scene.open(user, views[0]?.view ?? '', { viewport, colorScheme });
@@ -93,7 +93,7 @@ withConsole('every view', (scene) => {
     },
   );
 
-  it('docs/console.md shows a picture of each (npm run generate -- pictures takes them)', () => {
+  it('has a picture in docs/console.md (npm run generate -- pictures)', () => {
     const text = readFileSync(join(repositoryRoot, 'docs/console.md'), 'utf8');
     const missing = VIEWS.filter(
       ({ name }) => !existsSync(pictureOf(name)) || !text.includes(`images/console-${name}.png`),

@@ -28,7 +28,7 @@ function edited(edit: (draft: Envelope<Attributes>) => void): Envelope<Attribute
   return draft;
 }
 
-it('is as little as there is to say', () => {
+it('patchOf returns a minimal patch', () => {
   expect(patchOf(base(), base(), [])).toEqual([]);
   expect(patchOf(base(), base(), [extract])).toEqual([{ op: 'add', path: '/evidence/0', value: extract }]);
   const draft = edited(({ attributes }) => {
@@ -43,7 +43,7 @@ it('is as little as there is to say', () => {
   ]);
 });
 
-it('names the evidence for what changed, and for nothing else', () => {
+it('patchOf attributes new evidence only to changed values', () => {
   const draft = edited(({ attributes }) => {
     attributes.legal.legal_name = 'New';
     attributes.names.push('d');
@@ -63,7 +63,7 @@ it('names the evidence for what changed, and for nothing else', () => {
   });
 });
 
-it('moves attribution with elements, and names the evidence of a removal around it', () => {
+it('patchOf moves attribution with elements, and attributes a removal to the array', () => {
   const at = (index: number, ...ids: string[]) => ({
     [`/attributes/names/${index}`]: ids.map((id) => ({ evidence_id: id, evidence_type: 'extract' })),
   });
@@ -83,7 +83,7 @@ it('moves attribution with elements, and names the evidence of a removal around 
   expect(patch).toContainEqual({ op: 'add', path: '/attribute_paths/~1attributes~1names', value: [reference] });
 });
 
-it('leaves alone what the draft says itself of evidence', () => {
+it('patchOf keeps the attribution that the draft sets', () => {
   const own = [{ evidence_id: 'ex-9', evidence_type: 'extract' }];
   const draft = edited((one) => {
     one.attributes.legal.legal_name = 'New';
@@ -97,7 +97,7 @@ it('leaves alone what the draft says itself of evidence', () => {
   });
 });
 
-it('does not change what the service sets, nor what is no JSON', () => {
+it('patchOf refuses to change members that the service sets, and values that are not JSON', () => {
   expect(() =>
     patchOf(
       base(),
@@ -114,7 +114,7 @@ it('does not change what the service sets, nor what is no JSON', () => {
   ).toThrow('/attributes/names/0');
 });
 
-it('notices what was written beside the patch', () => {
+it('requireWritten refuses a version that differs from the patch', () => {
   const draft = edited(({ attributes }) => void (attributes.legal.legal_name = 'New'));
   const patch = patchOf(base(), draft, []);
   const asWritten = { ...draft, snapshot_version: 2, diff: null };

@@ -98,7 +98,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 }
 
 describe('the latest version', () => {
-  it('is the newest one by default, if the policy or the trust has a VRF key', async () => {
+  it('is proved to be the newest by default if the policy or trust has a VRF key', async () => {
     const latest = await subjectOf().latest();
     expect(verificationOf(latest)).toMatchObject({
       mode: 'complete',
@@ -109,7 +109,7 @@ describe('the latest version', () => {
     expect(verificationOf(await subjectOf({ trust: named }).latest())).toMatchObject({ mode: 'complete' });
   });
 
-  it('is proved with the group of the trust', async () => {
+  it('is verified with trust.group', async () => {
     const sodium = await loadSodiumGroup();
     let hashed = 0;
     const group = { ...sodium, sha512: (message: Uint8Array) => (hashed++, sodium.sha512(message)) };
@@ -118,7 +118,7 @@ describe('the latest version', () => {
     expect(hashed).toBeGreaterThan(0);
   });
 
-  it('is proved by the log alone without a VRF key, or with `log`', async () => {
+  it('is verified by the log alone without a VRF key, or with verify: log', async () => {
     lies['log-proof'] = async () => logProof(3);
     const policy = operator.policyOf(published);
     expect(verificationOf(await subjectOf({ trust: { policy } }).latest())).toMatchObject({ mode: 'log' });
@@ -126,20 +126,20 @@ describe('the latest version', () => {
     await expect(subjectOf({ trust: { policy }, verify: 'complete' }).latest()).rejects.toThrow('Set trust.vrfKey.');
   });
 
-  it('is asked for again if a newer one is logged meanwhile', async () => {
+  it('is read again if a newer version was logged in the meantime', async () => {
     let reads = 0;
     lies['snapshots/latest'] = async () => bundle.snapshots[reads++ === 0 ? 1 : 2];
     expect((await subjectOf().latest()).snapshot_version).toBe(3);
   });
 
-  it('is refused if its hash is not that of the entry', async () => {
+  it('is refused if its hash differs from the log entry', async () => {
     const other = await mapOperator();
     const [, , forged] = (await mappedBundle(other, 3)).snapshots;
     lies['snapshots/latest'] = async () => forged;
     await expect(subjectOf().latest()).rejects.toEqual(failing('not_in_log', /snapshot_id/));
   });
 
-  it('is refused if the map has a newer one', async () => {
+  it('is refused if the map has a newer version', async () => {
     lies['snapshots/latest'] = async () => bundle.snapshots[1];
     await expect(subjectOf().latest()).rejects.toEqual(failing('not_newest', /snapshot_version is 3 instead of 2/));
     lies['latest-proof'] = async () => latestProof(2);
@@ -176,14 +176,14 @@ describe('the latest version', () => {
     await expect(subjectOf().latest()).rejects.toEqual(failing(failure, message));
   });
 
-  it('is refused with a stale checkpoint, by the age that the trust allows', async () => {
+  it('is refused if the checkpoint is older than trust.maxAgeMs', async () => {
     published = await operator.publish({}, Date.now() - 7_200_000);
     expect(verificationOf(await subjectOf().latest())).toMatchObject({ mode: 'complete' });
     const young = subjectOf({ trust: trust({ maxAgeMs: 3_600_000 }) });
     await expect(young.latest()).rejects.toEqual(failing('stale', /Too few witnesses/));
   });
 
-  it('is refused with a checkpoint that does not continue the stored one', async () => {
+  it('is refused with a checkpoint that is inconsistent with the stored one', async () => {
     const subject = subjectOf();
     await subject.latest();
     const older = await operator.publish({ hidden: [[LINEAGE_STREAM, 3]] });
@@ -193,23 +193,23 @@ describe('the latest version', () => {
   });
 });
 
-it('a given version needs not be the newest one', async () => {
+it('a version read by number is not proved to be the newest', async () => {
   const version = await subjectOf().version(2);
   expect(verificationOf(version)).toMatchObject({ mode: 'log', log: { logIndex: 1 } });
   expect(asked).toEqual(['2', 'log-proof']);
 });
 
 describe('an export', () => {
-  it('ends at the newest version', async () => {
+  it('is proved to end at the newest version', async () => {
     expect(await all(subjectOf().export())).toHaveLength(3);
     expect(await all(subjectOf({ verify: 'log' }).export())).toHaveLength(3);
   });
 
   it.each<[string, string, () => Promise<string>]>([
-    ['without its end', 'gap', async () => (await exported()).split('\n').slice(0, -1).join('\n')],
-    ['of fewer versions', 'not_newest', async () => exported(2)],
+    ['without its last line', 'gap', async () => (await exported()).split('\n').slice(0, -1).join('\n')],
+    ['with fewer versions', 'not_newest', async () => exported(2)],
     [
-      'with the end of another stream',
+      'with the map proof of another stream',
       'not_newest',
       async () => {
         const { first, lines } = await bundle.linesOf(published);
@@ -219,7 +219,7 @@ describe('an export', () => {
       },
     ],
     [
-      'with the end of another checkpoint',
+      'with the map proof of another checkpoint',
       'not_newest',
       async () => {
         const lines = (await exported()).split('\n');
@@ -234,8 +234,8 @@ describe('an export', () => {
   });
 });
 
-describe('an absence', () => {
-  it('is proved for the stream of the tenant', async () => {
+describe('an absence proof', () => {
+  it('is accepted for the stream of the tenant', async () => {
     const { number, checkpoint } = await subjectOf().absence('p');
     expect([number, checkpoint.size]).toEqual([1, 5]);
   });
@@ -251,7 +251,7 @@ describe('an absence', () => {
   });
 });
 
-it('the state of a grant is proved, and no other', async () => {
+it('grantState returns a proved state, and refuses the proof of another state or grant', async () => {
   const tenant = client().tenant('bank');
   expect(await tenant.grantState(GRANT)).toMatchObject({ state: 'live', number: 1, checkpoint: { size: 5 } });
   lies['state-proof'] = async () => stateProof('revoked');
@@ -260,7 +260,7 @@ it('the state of a grant is proved, and no other', async () => {
   await expect(other).rejects.toEqual(failing('not_newest', /grant_id/));
 });
 
-it('needs a VRF key', async () => {
+it('absence requires a VRF key', async () => {
   const policy = operator.policyOf(published);
   await expect(subjectOf({ trust: { policy } }).absence('p')).rejects.toThrow('Set trust.vrfKey.');
 });

@@ -18,17 +18,17 @@ import { pathOf, queryText } from '../src/http/transport.ts';
 import { jsonOf } from '../src/json.ts';
 import { MAX_DEPTH, MAX_RETRY_AFTER_MS } from '../src/limits.ts';
 
-describe('a path', () => {
+describe('the URL of a request', () => {
   it.each([
     [{}, ''],
     [{ a: undefined, b: null }, ''],
     [{ a: 0, b: false, c: '' }, '?a=0&b=false&c='],
     [{ q: 'a b&c=ü' }, '?q=a+b%26c%3D%C3%BC'],
-  ])('has the query %j', (query, text) => {
+  ])('has the encoded query %j', (query, text) => {
     expect(queryText(query)).toBe(text);
   });
 
-  it('has encoded segments', () => {
+  it('has encoded segments, none of which is . or ..', () => {
     expect(pathOf('v1', 'a/b', '../x', 2, 'ü?#')).toBe('/v1/a%2Fb/..%2Fx/2/%C3%BC%3F%23');
     for (const step of ['.', '..']) expect(() => pathOf('v1', step)).toThrow('is no id');
   });
@@ -69,23 +69,27 @@ describe('linesOf', () => {
     expect(await linesIn(body(pieces))).toEqual(lines);
   });
 
-  it('reads no line of an empty answer', async () => {
+  it('returns no line for an empty answer', async () => {
     expect(await linesIn(new Response(null))).toEqual([]);
   });
 
   it.each([
-    ['the last one is not ended', body(['a\nb']), ConnectionError],
-    ['it breaks off', body(['a\n'], true), ConnectionError],
-    ['one is too long', body(['x'.repeat(MAX_BYTES + 1)]), ProtocolError],
-    ['one is too long, in small pieces', body(Array.from({ length: MAX_BYTES + 1 }, () => 'x')), ProtocolError],
-    ['one is too long, and ended', body([`a\n${'x'.repeat(MAX_BYTES + 1)}\n`]), ProtocolError],
-    ['it is no UTF-8', body([Uint8Array.of(0xff, 0x0a)]), ProtocolError],
-    ['it ends within a character', body([Uint8Array.of(0x61, 0xc3)]), ProtocolError],
-  ])('refuses a body: %s', async (_what, response, failure) => {
+    ['whose last line does not end', body(['a\nb']), ConnectionError],
+    ['that breaks off', body(['a\n'], true), ConnectionError],
+    ['with a line that is too long', body(['x'.repeat(MAX_BYTES + 1)]), ProtocolError],
+    [
+      'with a line that is too long, in small pieces',
+      body(Array.from({ length: MAX_BYTES + 1 }, () => 'x')),
+      ProtocolError,
+    ],
+    ['with a complete line that is too long', body([`a\n${'x'.repeat(MAX_BYTES + 1)}\n`]), ProtocolError],
+    ['that is not UTF-8', body([Uint8Array.of(0xff, 0x0a)]), ProtocolError],
+    ['that ends within a character', body([Uint8Array.of(0x61, 0xc3)]), ProtocolError],
+  ])('refuses a body %s', async (_what, response, failure) => {
     await expect(linesIn(response)).rejects.toThrow(failure);
   });
 
-  it('ends after an idle time, and when the caller aborts', async () => {
+  it('rejects after idleMs without data, and when the caller aborts', async () => {
     const silent = (): Response => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }));
     await expect(linesIn(silent(), { idleMs: 5 })).rejects.toThrow('No data arrived for 5 ms.');
     const stop = new AbortController();
@@ -98,7 +102,7 @@ describe('linesOf', () => {
     await expect(waiting).rejects.toThrow('enough');
   });
 
-  it('leaves no listener at the signal of the reader', async () => {
+  it('removes its listener from the signal', async () => {
     const { signal } = new AbortController();
     expect(await linesIn(body(['a\n', 'b\n']), { signal })).toEqual(['a', 'b']);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
@@ -142,7 +146,7 @@ describe('an error answer', () => {
       { receipt: { erasure_id: 'e' } },
     ],
     [410, { code: 'erased' }, ErasedError, { receipt: null }],
-  ])('has a class of its own: %i %j', (status, error, type, members) => {
+  ])('becomes an error of its own class: %i %j', (status, error, type, members) => {
     const failure = errorOfAnswer(status, new Headers(), answer(error));
     expect(failure).toBeInstanceOf(type);
     expect(failure).toMatchObject({ status, ...members });
@@ -157,7 +161,7 @@ describe('an error answer', () => {
     [answer({ code: 'conflict', message: {} }), `HTTP 502: ${answer({ code: 'conflict', message: {} })}`],
     [answer({ code: 'constructor' }), `HTTP 502: ${answer({ code: 'constructor' })}`],
     ['x'.repeat(300), `HTTP 502: ${'x'.repeat(200)}`],
-  ])('of a proxy has no code: %s', (text, message) => {
+  ])('from a proxy has no code: %s', (text, message) => {
     const headers = new Headers({ 'x-request-id': 'h' });
     expect(errorOfAnswer(502, headers, text)).toMatchObject({
       code: null,
@@ -174,12 +178,12 @@ describe('an error answer', () => {
     ['soon', null],
     ['9'.repeat(400), MAX_RETRY_AFTER_MS],
     ['Fri, 31 Dec 9999 23:59:59 GMT', MAX_RETRY_AFTER_MS],
-  ])('with Retry-After %s has a waiting time', (header, ms) => {
+  ])('with Retry-After %s has retryAfterMs %p', (header, ms) => {
     const { retryAfterMs } = errorOfAnswer(429, new Headers({ 'retry-after': header }), '');
     expect(retryAfterMs).toBe(ms);
   });
 
-  it('has a code of the API', () => {
+  it('has the class of its code, and isErrorCode accepts only codes of the API', () => {
     expect(isErrorCode('unavailable')).toBe(true);
     for (const code of ['toString', '', null, 5]) expect(isErrorCode(code)).toBe(false);
     const { name } = apiErrorOf({ ...Object(errorOfAnswer(500, new Headers(), '')), code: 'internal_error' });
@@ -188,7 +192,7 @@ describe('an error answer', () => {
 });
 
 describe('JSON', () => {
-  it('of an answer is parsed or refused', () => {
+  it('in an answer is parsed, or refused if it has another shape', () => {
     expect(decode<{ a: number }>('{"a":1}', { a: 0 })).toEqual({ a: 1 });
     for (const broken of ['<html>', '{}', 'null', '[]', '"a"', '{"a":"1"}', '{"a":null}', '{"__proto__":{"a":1}}']) {
       expect(() => decode<{ a: number }>(broken, { a: 0 })).toThrow(ProtocolError);
@@ -203,7 +207,7 @@ describe('JSON', () => {
       [null, true],
       [null, true],
     ],
-  ])('of %j is sent', (value, sent) => {
+  ])('is created by jsonOf from %j', (value, sent) => {
     expect(jsonOf(value)).toEqual(sent);
   });
 
@@ -212,7 +216,7 @@ describe('JSON', () => {
     ['{"a":1,"a":2}', /^Invalid JSON at /],
     [undefined, /^Invalid JSON at /],
     [`${'['.repeat(MAX_DEPTH + 1)}${']'.repeat(MAX_DEPTH + 1)}`, /^Invalid JSON at /],
-  ])('of an invalid value is not sent: %#', (value, message) => {
+  ])('is not created by jsonOf from an invalid value: case %#', (value, message) => {
     expect(() => jsonOf(value)).toThrow(message);
   });
 });

@@ -46,7 +46,7 @@ const records = (...ids: readonly string[]): string[] => ids.map((id) => JSON.st
 const tenantOf = (archive: Archive) =>
   new IdentityState({ baseUrl: 'http://service.example', fetch: archive.fetch }).tenant('acme');
 
-it('stores each record once, whatever breaks, and says how far it is', async () => {
+it('import stores each record once despite failures, and reports its progress', async () => {
   const archive = new Archive(['breaks', 'busy', 'slow', 'done']);
   const progress: ImportProgress[] = [];
   const report = await tenantOf(archive).import(records('a', 'b', 'bad', 'c'), {
@@ -64,14 +64,14 @@ it('stores each record once, whatever breaks, and says how far it is', async () 
   expect(progress.map(({ settled }) => settled)).toEqual([1, 2, 3, 4]);
 });
 
-it('counts what was there before as known, also after a lost answer', async () => {
+it('import counts existing records as known, even after a lost answer', async () => {
   const archive = new Archive(['breaks', 'done']);
   archive.createdAt = '2026-01-01T00:00:00Z';
   archive.stored.set('b', '');
   expect(await tenantOf(archive).import(records('a', 'b'))).toMatchObject({ settled: 2, stored: 1, known: 1 });
 });
 
-it('goes on where an earlier run ended, over lines of any kind of source', async () => {
+it('import resumes from an index, and reads records from an async generator', async () => {
   async function* lines(): AsyncGenerator<string> {
     yield* records('a', 'b', 'c');
   }
@@ -82,14 +82,14 @@ it('goes on where an earlier run ended, over lines of any kind of source', async
   expect(archive.stored.get('c')).toBe(canonicalize(jsonOf({ z: 1, snapshot_id: 'c' })));
 });
 
-it('sends a line again that failed with 5xx, and does not count it as refused', async () => {
+it('import retries a line that failed with 5xx, and does not count it as refused', async () => {
   const archive = new Archive(['fails']);
   const report = await tenantOf(archive).import(records('a', 'b'));
   expect(report).toMatchObject({ settled: 2, stored: 2, refused: 0 });
   expect(archive.batches).toEqual([2, 1]);
 });
 
-it('goes on as long as each request stores something, and waits as many seconds as a line asks', async () => {
+it('import continues while each request stores a record, and waits for retry_after', async () => {
   jest.useFakeTimers();
   try {
     const archive = new Archive(['slow', 'fails', 'slow', 'fails', 'slow']);
@@ -106,7 +106,7 @@ it('goes on as long as each request stores something, and waits as many seconds 
   }
 });
 
-it('goes in requests of a thousand', async () => {
+it('import sends at most 1,000 records per request', async () => {
   const archive = new Archive([]);
   await tenantOf(archive).import(records(...Array.from({ length: 2_001 }, (_, index) => `r-${index}`)));
   expect(archive.batches).toEqual([1_000, 1_000, 1]);
@@ -121,13 +121,13 @@ it.each([
   { line: 1, status: 302, error: { code: 'moved', message: 'Elsewhere.' } },
   { line: 1, status: 409 },
   { line: 2, status: 201 },
-])('refuses the result %j', async (result) => {
+])('import refuses the result %j', async (result) => {
   const fetch = async (): Promise<Response> => new Response(`${JSON.stringify(result)}\n`);
   const tenant = new IdentityState({ baseUrl: 'http://service.example', fetch }).tenant('acme');
   await expect(tenant.import(records('a'))).rejects.toThrow(ProtocolError);
 });
 
-it('ends where nothing goes on, and where something else is stored than was sent', async () => {
+it('import fails after 5 requests without progress, and if a result has another hash', async () => {
   const broken = new Archive(Array.from({ length: 9 }, () => 'busy' as const));
   await expect(tenantOf(broken).import(records('a'))).rejects.toMatchObject({ name: 'UnavailableError' });
   expect(broken.batches).toHaveLength(5);

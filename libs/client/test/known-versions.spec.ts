@@ -20,23 +20,23 @@ const noted = (...links: readonly VersionLink[]): KnownVersions => {
 };
 
 it.each<[string, VersionLink[], number]>([
-  ['nothing', [], 0],
+  ['no version', [], 0],
   ['the first version', [link(1)], 1],
   ['versions in any order', [link(3), link(1), link(2), link(2)], 3],
   ['versions that are not neighbours', [link(7), link(2)], 7],
-])('accepts %s', (_what, links, head) => {
+])('KnownVersions accepts %s', (_what, links, head) => {
   expect(noted(...links).headOf('organization', 'acme')).toBe(head);
 });
 
 it.each<[string, VersionLink[], VersionLink, string]>([
   ['another content', [link(2)], link(2, { envelopeHash: 'x' }), 'changed'],
   ['another id', [link(2)], link(2, { snapshotId: 'x' }), 'changed'],
-  ['another link', [link(2)], link(2, { prevHash: 'x' }), 'changed'],
-  ['a first version with one before it', [], link(1, { prevHash: 'x' }), 'chain'],
-  ['a later version with none before it', [], link(2, { prevHash: null }), 'chain'],
-  ['a link to another version before', [link(1)], link(2, { prevHash: 'x' }), 'chain'],
-  ['a version that the next one does not follow', [link(3)], link(2, { envelopeHash: 'x' }), 'chain'],
-])('refuses %s', (_what, before, link_, failure) => {
+  ['another prev_hash', [link(2)], link(2, { prevHash: 'x' }), 'changed'],
+  ['a first version with a prev_hash', [], link(1, { prevHash: 'x' }), 'chain'],
+  ['a later version without a prev_hash', [], link(2, { prevHash: null }), 'chain'],
+  ['a prev_hash that differs from the previous version', [link(1)], link(2, { prevHash: 'x' }), 'chain'],
+  ['a version that the known next version does not follow', [link(3)], link(2, { envelopeHash: 'x' }), 'chain'],
+])('KnownVersions refuses %s', (_what, before, link_, failure) => {
   const known = noted(...before);
   const head = known.headOf('organization', 'acme');
   expect(() => known.note(link_)).toThrow(failing(failure));
@@ -44,13 +44,13 @@ it.each<[string, VersionLink[], VersionLink, string]>([
   expect(known.headOf('organization', 'acme')).toBe(head);
 });
 
-it('separates subjects by type and id', () => {
+it('KnownVersions separates subjects by type and id', () => {
   const known = noted(link(1), link(1, { subjectId: 'beta', envelopeHash: 'x' }));
   known.note(link(1, { subjectType: 'entity', envelopeHash: 'y' }));
   expect(known.headOf('individual', 'acme')).toBe(0);
 });
 
-it('forgets the oldest version first', () => {
+it('KnownVersions forgets the oldest version first', () => {
   const known = new KnownVersions();
   for (let version = 1; version <= MAX_KNOWN_VERSIONS + 1; version++) known.note(link(version));
   known.note(link(1, { snapshotId: 'another, since the first one is forgotten' }));

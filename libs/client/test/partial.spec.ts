@@ -23,20 +23,23 @@ function subjectOf(verify: Verify): Subject<{ legal?: { legal_name: string } }> 
 const refusal = (failure: string, message: RegExp) =>
   expect.objectContaining({ name: 'VerificationError', failure, message: expect.stringMatching(message) });
 
-it.each(['in the entry', 'apart'] as const)('a part is verified, whose view the log names %s', async (naming) => {
-  service.showPart(2, [LEGAL], naming);
-  for (const verify of ['hash', 'log'] as const) {
-    const version = await subjectOf(verify).version(2);
-    expect(version.envelope.attributes).toEqual({ legal: { legal_name: 'Two' } });
-    expect(verificationOf(version)).toMatchObject({
-      mode: verify,
-      log: verify === 'log' ? { tenantId: 'acme' } : null,
-    });
-  }
-});
+it.each(['in the entry', 'apart'] as const)(
+  'a partial version is verified if the log names its view: %s',
+  async (naming) => {
+    service.showPart(2, [LEGAL], naming);
+    for (const verify of ['hash', 'log'] as const) {
+      const version = await subjectOf(verify).version(2);
+      expect(version.envelope.attributes).toEqual({ legal: { legal_name: 'Two' } });
+      expect(verificationOf(version)).toMatchObject({
+        mode: verify,
+        log: verify === 'log' ? { tenantId: 'acme' } : null,
+      });
+    }
+  },
+);
 
 it.each(['in the entry', 'apart'] as const)(
-  'all parts of a history are verified, whose views the log names %s',
+  'an export of partial versions is verified if the log names their views: %s',
   async (naming) => {
     service.showPart(1, [LEGAL], naming);
     service.showPart(2, ['/attributes/missing'], naming);
@@ -100,7 +103,7 @@ it.each(FORGERIES)('%s is refused', async (_, forge, expected) => {
   await expect(subjectOf('hash').version(2)).rejects.toEqual(expected);
 });
 
-it('a rewritten version is refused, although its view fits its header', async () => {
+it('a rewritten version is refused even if its view matches its header', async () => {
   const { snapshot_id, created_at, generated_at, envelope_hash, prev_hash } = service.showPart(
     2,
     [LEGAL],

@@ -27,7 +27,7 @@ const answer = {
   count: 0,
   has_more: false,
 };
-/** Other members of an answer. */
+/** Members that replace those of the answer. */
 let bent: object = {};
 
 /** The requests of the client: method, path with query, and body. */
@@ -181,9 +181,9 @@ it.each<[string, object, () => Promise<unknown>]>([
     { scopes: ['read_latest', 'read_diff'] },
     () => subject.share({ grantee_tenant_id: 'b', scopes: ['read_diff'] }),
   ],
-  ['another end', { expires_at: null }, () => tenant.grants.change('g', { expires_at: '2026-01-01T00:00:00Z' })],
+  ['another expires_at', { expires_at: null }, () => tenant.grants.change('g', { expires_at: '2026-01-01T00:00:00Z' })],
   ['another grant', { grant_id: 'h' }, () => tenant.grants.revoke('g')],
-  ['a grant that lives on', { status: 'active' }, () => tenant.grants.revoke('g')],
+  ['a grant that is still active', { status: 'active' }, () => tenant.grants.revoke('g')],
   [
     'other operations',
     { patch_ops: [{ op: 'remove', path: '/attributes/a' }] },
@@ -196,16 +196,16 @@ it.each<[string, object, () => Promise<unknown>]>([
     () => subject.refreshRequests.cancel('r'),
   ],
   [
-    'another receiver',
+    'another target_url',
     { webhook_subscription: { subscription_id: 'w', event_types: [], target_url: 'https://evil.example' } },
     () => tenant.webhooks.create({ target_url: 'https://h.example', event_types: [] }),
   ],
-])('refuses the answer to a write that says %s', async (_what, otherwise, call) => {
+])('a write refuses an answer with %s', async (_what, otherwise, call) => {
   bent = otherwise;
   await expect(call()).rejects.toMatchObject({ failure: 'written' });
 });
 
-it('takes what was sent in another form as the same', async () => {
+it('share accepts an answer with equal values in another form', async () => {
   bent = { scopes: ['read_diff', 'read_latest'], expires_at: '2026-01-01T00:00:00.000Z' };
   await subject.share({
     grantee_tenant_id: 'b',

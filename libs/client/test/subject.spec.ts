@@ -77,14 +77,14 @@ it('change proposes nothing for an unchanged draft', async () => {
   expect(proposed).toEqual([]);
 });
 
-it('change adds the evidence', async () => {
+it('change adds the evidence to the proposal', async () => {
   const extract: Evidence = { evidence_id: 'e', evidence_type: 't', source: 's', captured_at: '2026-01-01T00:00:00Z' };
   plan = ['stale'];
   await expect(subject().change(rename('Two'), { evidence: [extract] })).rejects.toThrow(StaleBaseError);
   expect(proposed[0]?.ops).toEqual(expect.arrayContaining([{ op: 'add', path: '/evidence/0', value: extract }]));
 });
 
-it('change starts again after another writer, and withdraws the stale proposal', async () => {
+it('change retries after another writer, and withdraws its stale proposals', async () => {
   plan = ['another writer', 'another writer', 'applied'];
   const bases: number[] = [];
   const written = await subject().change((draft, base) => {
@@ -96,7 +96,7 @@ it('change starts again after another writer, and withdraws the stale proposal',
   expect(withdrawn).toBe(2);
 });
 
-it('change gives up after many stale proposals', async () => {
+it('change fails after MAX_CHANGE_ROUNDS stale proposals', async () => {
   plan = ['stale'];
   const failed = await subject()
     .change(rename('Two'))
@@ -107,7 +107,7 @@ it('change gives up after many stale proposals', async () => {
   expect(withdrawn).toBe(MAX_CHANGE_ROUNDS);
 });
 
-it('change finds the version of an update that was applied before', async () => {
+it('change returns the version of an update that was already applied', async () => {
   plan = ['applied, then broken'];
   expect(await subject().change(rename('Two'))).toMatchObject({ snapshot_version: 2 });
 });

@@ -57,7 +57,7 @@ afterEach(() => jest.restoreAllMocks());
 const clientOf = (fetch: typeof globalThis.fetch, options: Partial<IdentityStateOptions> = {}): IdentityState =>
   new IdentityState({ baseUrl: 'http://service.example/', fetch, token: 't-1', ...options });
 
-it('waits as long as the service asks, and sends the same again, under one key', async () => {
+it('request retries after Retry-After, under one Idempotency-Key', async () => {
   const { fetch, sent } = steps(
     fails(429, 'rate_limited', { 'retry-after': '0' }),
     breaks,
@@ -74,7 +74,7 @@ it('waits as long as the service asks, and sends the same again, under one key',
   expect(own.sent.map(({ headers }) => headers['idempotency-key'])).toEqual(['own', 'own']);
 });
 
-it('waits not at all for what would come too late, and says how long it would have been', async () => {
+it('request fails at once with retryAfterMs if Retry-After exceeds the timeout', async () => {
   const { fetch, sent } = steps(fails(429, 'rate_limited', { 'retry-after': '60' }));
   const refused = await clientOf(fetch)
     .request('GET', '/v1/meta', { timeoutMs: 5_000 })
@@ -84,7 +84,7 @@ it('waits not at all for what would come too late, and says how long it would ha
   expect(sent).toHaveLength(1);
 });
 
-it('sends again what does nothing twice, and nothing else', async () => {
+it('request retries GET and POST after a broken connection, and no PATCH, DELETE or 403', async () => {
   for (const [method, count] of [
     ['GET', 2],
     ['POST', 2],
@@ -102,7 +102,7 @@ it('sends again what does nothing twice, and nothing else', async () => {
   expect(sent).toHaveLength(1);
 });
 
-it('fills the path of an operation with encoded values, and sends no parameter without a value', async () => {
+it('request encodes path parameters, and leaves out query parameters without a value', async () => {
   const { fetch, sent } = steps(answers({ items: [], next_cursor: null, has_more: false }));
   const path = { tenant_id: 'acme', subject_type: 'organization', subject_id: 'a/b' } as const;
   await clientOf(fetch).request('GET', '/v1/tenants/{tenant_id}/subjects/{subject_type}/{subject_id}/grants', {
@@ -114,7 +114,7 @@ it('fills the path of an operation with encoded values, and sends no parameter w
   await expect(up).rejects.toThrow(ConfigurationError);
 });
 
-it.each([502, 504])('sends again after %i of a gateway what does nothing twice', async (status) => {
+it.each([502, 504])('request retries GET and POST after %i, and no PATCH', async (status) => {
   for (const [method, count] of [
     ['GET', 2],
     ['POST', 2],
@@ -128,7 +128,7 @@ it.each([502, 504])('sends again after %i of a gateway what does nothing twice',
   }
 });
 
-it('tells of each answer, with its request id', async () => {
+it('onResponse receives the status and request id of each answer', async () => {
   const heard: unknown[] = [];
   const { fetch } = steps(
     () => new Response(null, { status: 503, headers: { 'retry-after': '0', 'x-request-id': 'r-1' } }),
@@ -141,13 +141,13 @@ it('tells of each answer, with its request id', async () => {
   ]);
 });
 
-it('makes as many attempts as it may', async () => {
+it('request makes at most maxAttempts attempts', async () => {
   const { fetch, sent } = steps(breaks);
   await expect(clientOf(fetch, { maxAttempts: 2 }).request('GET', '/v1/meta')).rejects.toThrow(ConnectionError);
   expect(sent).toHaveLength(2);
 });
 
-it('names the cause of a connection that fails', async () => {
+it('request names the cause of a failed connection', async () => {
   const { fetch } = steps(() => {
     throw new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) });
   });
@@ -160,13 +160,13 @@ it.each([
   'ftp://service.example',
   'http://ann:s3cret@service.example',
   'http://service.example/?key=s3cret',
-])('refuses baseUrl %s, and does not repeat it', (baseUrl) => {
+])('IdentityState refuses baseUrl %s without repeating its secret', (baseUrl) => {
   const made = (): IdentityState => new IdentityState({ baseUrl });
   expect(made).toThrow(ConfigurationError);
   expect(made).not.toThrow(/s3cret/);
 });
 
-it('names no token in an error, whoever repeats it', async () => {
+it('an error never contains the token, even if an answer repeats it', async () => {
   const token = 'eyJhbGciOiJ.s3cret';
   const errors = await Promise.all(
     [
@@ -187,7 +187,7 @@ it('names no token in an error, whoever repeats it', async () => {
   await expect(unsendable).rejects.not.toThrow(/s3cret/);
 });
 
-it('reads no more of an answer than it may', async () => {
+it('an answer longer than maxAnswerBytes is refused', async () => {
   const long = steps(() => new Response(`"${'x'.repeat(100)}"`));
   await expect(clientOf(long.fetch, { maxAnswerBytes: 100 }).request('GET', '/v1/meta')).rejects.toThrow(ProtocolError);
   const refusal = steps(() => new Response('x'.repeat(101), { status: 500 }));
@@ -239,7 +239,7 @@ it.each<[string, (client: IdentityState) => Promise<unknown>]>([
   ['hook', (client) => client.tenant('a').webhooks.create({ target_url: 'https://h.example', event_types: [] })],
   ['delivery', (client) => client.tenant('a').webhooks.delivery('w', 'd')],
   ['replay', (client) => client.tenant('a').webhooks.replay('w', { from: '2026-01-01T00:00:00Z' })],
-])('%s says of every broken answer that it is one', async (_what, call) => {
+])('%s refuses every malformed answer', async (_what, call) => {
   for (const answer of BROKEN) {
     // A stream consists of lines, and its last line is complete.
     const { fetch } = steps(() => new Response(`${JSON.stringify(answer)}\n`));
@@ -248,7 +248,7 @@ it.each<[string, (client: IdentityState) => Promise<unknown>]>([
   }
 });
 
-it('does not take for the network what fails on this side', async () => {
+it('request does not retry if the token function throws', async () => {
   const { fetch, sent } = steps(answers({}));
   let asked = 0;
   const token = (): string => {
@@ -259,7 +259,7 @@ it('does not take for the network what fails on this side', async () => {
   expect([asked, sent.length]).toEqual([1, 0]);
 });
 
-it('asks for a fresh token where one is refused, once', async () => {
+it('request asks once for a new token after a 401', async () => {
   const tokens = ['old', 'new', 'newer'];
   const refused: (string | null)[] = [];
   const token = (context: { refused: string | null }): string => {
@@ -277,7 +277,7 @@ it('asks for a fresh token where one is refused, once', async () => {
   expect(never.sent).toHaveLength(1);
 });
 
-it('ends at its deadline, and when the caller says so', async () => {
+it('request ends at its deadline, and when the caller aborts', async () => {
   const { fetch } = steps(hangs);
   await expect(clientOf(fetch).request('GET', '/v1/meta', { timeoutMs: 20 })).rejects.toThrow(DeadlineError);
   const stop = new AbortController();
@@ -287,7 +287,7 @@ it('ends at its deadline, and when the caller says so', async () => {
   await expect(clientOf(fetch).request('GET', '/v1/meta', { signal: stop.signal })).rejects.toThrow('enough');
 });
 
-it('passes the trace on, of the call or of the client', async () => {
+it('request sends the traceparent of the call or of the client', async () => {
   const { fetch, sent } = steps(answers({}));
   const client = clientOf(fetch, { traceparent: () => '00-a' });
   await client.request('GET', '/v1/meta');
@@ -295,7 +295,7 @@ it('passes the trace on, of the call or of the client', async () => {
   expect(sent.map(({ headers }) => headers['traceparent'])).toEqual(['00-a', '00-b']);
 });
 
-it('takes no redirection, and tells what is not the service', async () => {
+it('request refuses redirects and answers that are not from the service', async () => {
   const { fetch } = steps((init) => {
     // With another mode, the platform would send the token to the other server.
     expect(init?.redirect).toBe('manual');
@@ -314,7 +314,7 @@ it('takes no redirection, and tells what is not the service', async () => {
 });
 
 it.each(['.evil.example/v1/meta', '@evil.example/v1/meta', ':1/v1/meta', 'https://evil.example/'])(
-  'sends no token to %s',
+  'request sends no token to %s',
   async (path) => {
     const { fetch, sent } = steps(answers({}));
     await expect(clientOf(fetch).request('GET', path)).rejects.toThrow(/ must start with \/\.$/);
@@ -323,10 +323,10 @@ it.each(['.evil.example/v1/meta', '@evil.example/v1/meta', ':1/v1/meta', 'https:
 );
 
 it.each([
-  ['to itself', () => 'c', [{ tenant_id: 'acme' }]],
+  ['to the same page', () => 'c', [{ tenant_id: 'acme' }]],
   ['in a circle', (page: number) => `c-${page % 3}`, [{ tenant_id: 'acme' }]],
-  ['through pages without items', (page: number) => `c-${page}`, []],
-])('a list that leads %s ends', async (_where, cursorOf, items) => {
+  ['through empty pages', (page: number) => `c-${page}`, []],
+])('a list fails if its cursors lead %s', async (_where, cursorOf, items) => {
   let page = 0;
   const { fetch } = steps(() => {
     if (page > 2_000) throw new Error('The list does not end.');
@@ -338,7 +338,7 @@ it.each([
   await expect(read()).rejects.toThrow(ProtocolError);
 });
 
-describe('a feed that is followed', () => {
+describe('a feed of changes', () => {
   const item = (index: number) => ({
     log_index: index,
     type: 'tenant.owner_changed',
@@ -366,7 +366,7 @@ describe('a feed that is followed', () => {
       );
     };
 
-  it('goes on behind what came, with a fresh token, whatever breaks in between', async () => {
+  it('resumes after the last event with a new token, despite failures', async () => {
     let count = 0;
     const [first = '', second = ''] = [events(3), events(5)];
     const { fetch, sent } = steps(
@@ -399,14 +399,14 @@ describe('a feed that is followed', () => {
     expect(new Set(sent.map(({ headers }) => headers['authorization'])).size).toBe(sent.length);
   });
 
-  it('is taken up again where it never began, and slowly where it says nothing', async () => {
+  it('reconnects after a timeout and after an empty stream', async () => {
     const { fetch, sent } = steps(hangs, stream([], 'ends'), stream([events(4)], 'stays'));
     const { value } = await clientOf(fetch).tenant('acme').changes({ follow: true, timeoutMs: 30 }).next();
     expect(Object(value)).toMatchObject({ log_index: 4 });
     expect(sent).toHaveLength(3);
   });
 
-  it('waits as long as the service asks', async () => {
+  it('waits for Retry-After before it reconnects', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
     try {
       const { fetch, sent } = steps(fails(503, 'unavailable', { 'retry-after': '7' }), stream([events(4)], 'stays'));
@@ -420,7 +420,7 @@ describe('a feed that is followed', () => {
     }
   });
 
-  it('is taken up once after each refusal of the token, and ends where it is refused at once again', async () => {
+  it('reconnects after a 401, and ends after two 401 in succession', async () => {
     const refused = fails(401, 'unauthorized');
     const { fetch } = steps(refused, stream([events(4)], 'ends'), refused, stream([events(5)], 'ends'), refused);
     const seen: number[] = [];
@@ -432,7 +432,7 @@ describe('a feed that is followed', () => {
     expect(seen).toEqual([4, 5]);
   });
 
-  it('gives types that are not known yet, and refuses known ones without their members', async () => {
+  it('returns changes of unknown types, and refuses malformed changes of known types', async () => {
     const pageOf = (change: object): Step =>
       answers({ items: [{ log_index: 1, ...change }], next_after: 1, has_more: false });
     const next = (change: object) =>
@@ -452,7 +452,7 @@ describe('a feed that is followed', () => {
     }
   });
 
-  it('does not lead back, nor on and on without a change', async () => {
+  it('is refused if next_after goes back, or if too many pages are empty', async () => {
     const all = async (fetch: typeof globalThis.fetch): Promise<void> => {
       for await (const change of clientOf(fetch).tenant('acme').changes({ after: 9 })) void change;
     };
@@ -463,7 +463,7 @@ describe('a feed that is followed', () => {
     await expect(all(empty.fetch)).rejects.toMatchObject({ failure: 'feed' });
   });
 
-  it('repeats nothing, and does not go back', async () => {
+  it('is refused if it repeats an event or goes back', async () => {
     for (const lie of [events(5, 5), events(5, 4)]) {
       const { fetch } = steps(stream([lie], 'stays'));
       const read = async (): Promise<void> => {
@@ -473,7 +473,7 @@ describe('a feed that is followed', () => {
     }
   });
 
-  it('ends where the caller may no longer read, and when the caller says so', async () => {
+  it('ends with a 403, and when the caller aborts', async () => {
     const { fetch } = steps(fails(403, 'forbidden'));
     const next = clientOf(fetch).tenant('acme').changes({ follow: true }).next();
     await expect(next).rejects.toThrow(ForbiddenError);

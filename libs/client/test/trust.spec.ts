@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 describe('policyOf', () => {
-  it('asks for all named witnesses by default, or for the given number', async () => {
+  it('requires all witnesses by default, or the given quorum', async () => {
     for (const [quorum, threshold] of [
       [undefined, 2],
       [1, 1],
@@ -28,7 +28,7 @@ describe('policyOf', () => {
     }
   });
 
-  it.each([[{ witnesses: [] }], [{ quorum: 0 }]])('asks for no witness with %j', async (trust) => {
+  it.each([[{ witnesses: [] }], [{ quorum: 0 }]])('requires no witness with %j', async (trust) => {
     expect(await policyOf({ vkeys: [log], witnesses, ...trust })).toMatchObject({ groups: [], quorum: null });
   });
 
@@ -50,7 +50,7 @@ describe('policyOf', () => {
   });
 });
 
-it('says of a store that fails that it did, in the family of this library', async () => {
+it('storeOf reports a failure of the store as TrustStoreError', async () => {
   const broken = async (): Promise<never> => {
     throw new SyntaxError('Unexpected end of JSON input');
   };

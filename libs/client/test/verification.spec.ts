@@ -33,7 +33,7 @@ const subjectOf = (from: FakeService, options: Partial<IdentityStateOptions> = {
   new IdentityState({ baseUrl: BASE_URL, fetch: from.fetch, now: () => NOW_MS, ...options })
     .tenant('acme')
     .organization('acme-corp');
-/** Null: it is not an answer of the API. */
+/** Returns a matcher of the failure. Null means an answer that is not one of the API. */
 const failing = (failure: string | null): unknown =>
   failure === null ? expect.any(ProtocolError) : expect.objectContaining({ name: 'VerificationError', failure });
 
@@ -43,8 +43,8 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list;
 }
 
-describe('what was seen before', () => {
-  it('must be the same again', async () => {
+describe('a client that has read versions', () => {
+  it('refuses a changed version and versions that do not link to a known one', async () => {
     const subject = subjectOf(service);
     await subject.version(2);
     const other = new FakeService(keys);
@@ -55,7 +55,7 @@ describe('what was seen before', () => {
     await expect(subject.version(1)).rejects.toEqual(failing('chain'));
   });
 
-  it('is not taken back', async () => {
+  it('refuses a latest version that is older than a known one', async () => {
     const subject = subjectOf(service);
     await subject.latest();
     service.snapshots.pop();
@@ -64,7 +64,7 @@ describe('what was seen before', () => {
     expect((await subject.latest({ asOf: new Date(Date.UTC(2026, 0, 2, 12)) })).snapshot_version).toBe(2);
   });
 
-  it('is nothing where nothing is verified', async () => {
+  it('accepts changed content with verify: false', async () => {
     const subject = subjectOf(service, { verify: false });
     service.bend = (_, text) => text.replace('Three', 'Four');
     const latest = await subject.latest();
@@ -73,7 +73,7 @@ describe('what was seen before', () => {
   });
 });
 
-it('content that is said to be erased has to hold all the same', async () => {
+it('content with a claim of erasure is still verified', async () => {
   service.bend = (path, text) =>
     path.endsWith('latest')
       ? text
@@ -85,30 +85,34 @@ it('content that is said to be erased has to hold all the same', async () => {
   }
 });
 
-describe('a proxy that lies', () => {
+describe('a proxy that changes the answer', () => {
   const LIES: readonly (readonly [what: string, failure: VerificationFailure | null, lie: (text: string) => string])[] =
     [
-      ['a value of the content', 'hash', (text) => text.replace('"Three"', '"Four"')],
-      ['a member more', 'hash', (text) => text.replace('"legal":{', '"legal":{"a":1,')],
-      ['a member twice', null, (text) => text.replace('"legal":{', '"legal":{"legal_name":"One",')],
-      ['the hash', 'hash', (text) => text.replace(/("envelope_hash":")[0-9a-f]{8}/, '$100000000')],
+      ['another value in the content', 'hash', (text) => text.replace('"Three"', '"Four"')],
+      ['an additional member', 'hash', (text) => text.replace('"legal":{', '"legal":{"a":1,')],
+      ['a duplicate member', null, (text) => text.replace('"legal":{', '"legal":{"legal_name":"One",')],
+      ['another hash', 'hash', (text) => text.replace(/("envelope_hash":")[0-9a-f]{8}/, '$100000000')],
       ['no hash', 'unhashed', (text) => text.replace(/"envelope_hash":"[0-9a-f]+"/, '"envelope_hash":null')],
-      ['no link', 'chain', (text) => text.replace(/"prev_hash":"[0-9a-f]+"/, '"prev_hash":null')],
+      ['no prev_hash', 'chain', (text) => text.replace(/"prev_hash":"[0-9a-f]+"/, '"prev_hash":null')],
       ['no content', 'envelope_missing', (text) => text.replace('"envelope":', '"other":')],
       [
-        'another number',
+        'another version number',
         'header',
         (text) => text.replace('"snapshot_version":3,"generated_at"', '"snapshot_version":4,"generated_at"'),
       ],
       ['another time', 'header', (text) => text.replace(/("generated_at":")\d{4}/, '$11999')],
-      ['another kind', 'header', (text) => text.replace('"envelope":', '"change_kind":"correction","envelope":')],
+      [
+        'another change_kind',
+        'header',
+        (text) => text.replace('"envelope":', '"change_kind":"correction","envelope":'),
+      ],
       ['another id', 'header', (text) => text.replace(/("snapshot_id":")[0-9a-f]{8}/, '$100000000')],
       ['another subject', 'other_subject', (text) => text.replaceAll('acme-corp', 'somebody-else')],
-      ['something else', null, () => '[]'],
-      ['no JSON', null, (text) => text.slice(0, -1)],
+      ['an array', null, () => '[]'],
+      ['truncated JSON', null, (text) => text.slice(0, -1)],
     ];
 
-  it.each(LIES)('about %s is found out: %s', async (_what, failure, lie) => {
+  it.each(LIES)('is detected if it sends %s: %s', async (_what, failure, lie) => {
     service.bend = (_, text) => {
       const bent = lie(text);
       expect(bent).not.toBe(text);
@@ -119,7 +123,7 @@ describe('a proxy that lies', () => {
 });
 
 describe('a chain', () => {
-  it('leads down to version 1, and is followed once', async () => {
+  it('is verified down to version 1, and only once', async () => {
     const subject = subjectOf(service, { verify: 'chain' });
     await subject.latest();
     await subject.latest();
@@ -129,25 +133,25 @@ describe('a chain', () => {
   });
 
   it.each([
-    ['a link is left out', 'gap', (items: unknown[]) => items.toSpliced(1, 1)],
-    ['the beginning is left out', 'gap', (items: unknown[]) => items.slice(0, -1)],
-    ['the end is left out', 'gap', (items: unknown[]) => items.slice(1)],
+    ['a link is missing', 'gap', (items: unknown[]) => items.toSpliced(1, 1)],
+    ['the first version is missing', 'gap', (items: unknown[]) => items.slice(0, -1)],
+    ['the last version is missing', 'gap', (items: unknown[]) => items.slice(1)],
     [
-      'a link leads elsewhere',
+      'a prev_hash is different',
       'chain',
       (items: unknown[]) => items.with(1, { ...Object(items[1]), prev_hash: 'f'.repeat(64) }),
     ],
     [
-      'another version is its end',
+      'the last version has another hash',
       'changed',
       (items: unknown[]) => items.with(0, { ...Object(items[0]), envelope_hash: 'f'.repeat(64) }),
     ],
     [
-      'it says itself that it is broken',
+      'a link has chain_valid: false',
       'chain',
       (items: unknown[]) => items.with(1, { ...Object(items[1]), chain_valid: false }),
     ],
-  ])('is refused where %s', async (_what, failure, change) => {
+  ])('is refused if %s', async (_what, failure, change) => {
     service.bend = (path, text) => {
       if (!path.endsWith('chain-proof')) return text;
       const { items }: { items: unknown[] } = JSON.parse(text);
@@ -156,7 +160,7 @@ describe('a chain', () => {
     await expect(subjectOf(service).latest({ verify: 'chain' })).rejects.toEqual(failing(failure));
   });
 
-  it.each(['asc', 'desc'] as const)('a history leaves nothing out (%s)', async (order) => {
+  it.each(['asc', 'desc'] as const)('a history with a missing version is refused (%s)', async (order) => {
     expect(await all(subjectOf(service).history({ order }))).toHaveLength(3);
     for (const at of [0, 1, 2]) {
       service.bend = (_, text) => {
@@ -172,8 +176,8 @@ describe('a chain', () => {
   });
 });
 
-describe('the log', () => {
-  it('has what is handed over', async () => {
+describe('log verification', () => {
+  it('returns the log entry and the checkpoint of the version', async () => {
     service.log('something else');
     const latest = await subjectOf(service, { trust: trusted() }).latest();
     expect(verificationOf(latest)).toEqual({
@@ -188,14 +192,14 @@ describe('the log', () => {
   });
 
   it.each([
-    ['the hash of a neighbour', 'not_in_log', /"inclusion":\["[^"]{4}/, '"inclusion":["AAAA'],
-    ['the place', 'not_in_log', /"log_index":2/, '"log_index":1'],
+    ['a hash of the inclusion proof', 'not_in_log', /"inclusion":\["[^"]{4}/, '"inclusion":["AAAA'],
+    ['the log index', 'not_in_log', /"log_index":2/, '"log_index":1'],
     ['the entry', 'not_in_log', /AQEBAQEBAQEBAQEBAQEBAQ/, 'BQEBAQEBAQEBAQEBAQEBAQ'],
     ['the size of the tree', 'checkpoint', /client\\n3\\n/, 'client\\n4\\n'],
     ['a signature', 'checkpoint', /— log\.example\/client ([^ ]{8})..../, '— log.example/client $1AAAA'],
-    ['the log', 'checkpoint', /log\.example\/client\\n/, 'log.example/other\\n'],
-    ['the form of the proof', null, /"checkpoint"/, '"c"'],
-  ])('%s cannot be changed', async (_what, failure, pattern, instead) => {
+    ['the log origin', 'checkpoint', /log\.example\/client\\n/, 'log.example/other\\n'],
+    ['a member name of the proof', null, /"checkpoint"/, '"c"'],
+  ])('refuses an answer that changes %s', async (_what, failure, pattern, instead) => {
     service.bend = (path, text) => {
       if (!path.endsWith('log-proof')) return text;
       const bent = text.replace(pattern, instead);
@@ -205,7 +209,7 @@ describe('the log', () => {
     await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing(failure));
   });
 
-  it('is of the very version: another one that it has proves nothing', async () => {
+  it('refuses the log proof of another version', async () => {
     const other = await (
       await service.fetch(
         `${BASE_URL}/v1/tenants/acme/snapshots/${String(service.snapshots[0]?.['snapshot_id'])}/log-proof`,
@@ -215,13 +219,13 @@ describe('the log', () => {
     await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing('not_in_log'));
   });
 
-  it('has also what only the header says', async () => {
+  it('refuses a header that differs from the log entry', async () => {
     service.bend = (path, text) =>
       path.endsWith('latest') ? text.replace(/"created_at":"2026-01-03/, '"created_at":"2025-01-03') : text;
     await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing('not_in_log'));
   });
 
-  it('continues a checkpoint that came by another way', async () => {
+  it('refuses a log that is inconsistent with a checkpoint from acceptCheckpoint', async () => {
     const client = new IdentityState({ baseUrl: BASE_URL, fetch: service.fetch, now: () => NOW_MS, trust: trusted() });
     const fork = new FakeService(keys, 'acme-corp', ['another past']);
     fork.write('One');
@@ -229,7 +233,7 @@ describe('the log', () => {
     await expect(client.tenant('acme').organization('acme-corp').latest()).rejects.toEqual(failing('forked'));
   });
 
-  it('proves the versions of a page together', async () => {
+  it('requests the proofs of a page concurrently', async () => {
     let waiting = 0;
     let most = 0;
     const fetch: typeof globalThis.fetch = async (...words) => {
@@ -243,7 +247,7 @@ describe('the log', () => {
     expect(most).toBe(3);
   });
 
-  it('has one entry for a version', async () => {
+  it('refuses a second entry for the same version', async () => {
     const subject = subjectOf(service, { trust: trusted() });
     service.write('Four', new Date(NOW_MS));
     await subject.latest();
@@ -251,7 +255,7 @@ describe('the log', () => {
     await expect(subject.latest()).rejects.toEqual(failing('logged_twice'));
   });
 
-  it('has nothing behind a checkpoint that says that it is older', async () => {
+  it('refuses a new entry whose time is before a stored checkpoint', async () => {
     const subject = subjectOf(service, { trust: trusted() });
     await subject.latest();
     // The checkpoint was signed at ten. A version from fifty minutes earlier means only that the log was late.
@@ -263,7 +267,7 @@ describe('the log', () => {
     expect((await subjectOf(service, { trust: trusted() }).latest()).snapshot_version).toBe(5);
   });
 
-  it('must be witnessed as the trust says', async () => {
+  it('refuses a checkpoint without the required signatures', async () => {
     service.cosign = false;
     await expect(subjectOf(service, { trust: trusted() }).latest()).rejects.toEqual(failing('checkpoint'));
     await subjectOf(service, { trust: { ...trusted(), quorum: 0 } }).latest();
@@ -271,7 +275,7 @@ describe('the log', () => {
     await expect(subjectOf(service, { trust: strangers }).latest()).rejects.toEqual(failing('checkpoint'));
   });
 
-  it('shows one client a fork, and is found out with the evidence', async () => {
+  it('refuses a fork, with both checkpoints as evidence', async () => {
     const store = new MemoryTrustStore();
     const subject = subjectOf(service, { trust: { ...trusted(), store } });
     await subject.latest();
@@ -290,7 +294,7 @@ describe('the log', () => {
     expect(await store.read(ORIGIN)).toBe(kept);
   });
 
-  it('does not show an older state than before', async () => {
+  it('refuses a checkpoint that is older than the stored one', async () => {
     const subject = subjectOf(service, { trust: trusted() });
     const older = await service.checkpoint();
     service.log('more');
@@ -300,7 +304,7 @@ describe('the log', () => {
     await expect(subject.latest()).rejects.toEqual(failing('checkpoint_older'));
   });
 
-  it('grows while many ask: an answer that was overtaken is no older state', async () => {
+  it('accepts concurrent reads while the log grows', async () => {
     const subject = subjectOf(service, { trust: trusted() });
     await subject.latest();
     const reads = Array.from({ length: 20 }, (_, index) => {
@@ -310,7 +314,7 @@ describe('the log', () => {
     expect(await Promise.all(reads)).toHaveLength(20);
   });
 
-  it('says so where it cannot prove that it continues', async () => {
+  it('refuses a checkpoint without a valid consistency proof', async () => {
     const subject = subjectOf(service, { trust: trusted() });
     await subject.latest();
     service.log('more');
@@ -319,34 +323,34 @@ describe('the log', () => {
   });
 
   it.each([
-    ['four minutes ahead', 240_000, null],
-    ['an hour ahead', 3_600_000, 'clock'],
-    ['an hour behind', -3_600_000, null],
-  ])('a clock that is %s', async (_what, aheadMs, failure) => {
+    ['accepts a log clock four minutes ahead', 240_000, null],
+    ['refuses a log clock an hour ahead', 3_600_000, 'clock'],
+    ['accepts a log clock an hour behind', -3_600_000, null],
+  ])('%s', async (_what, aheadMs, failure) => {
     service.now = () => NOW_MS + aheadMs;
     const read = subjectOf(service, { trust: trusted() }).latest();
     if (failure === null) expect((await read).snapshot_version).toBe(3);
     else await expect(read).rejects.toEqual(failing(failure));
   });
 
-  it('needs somebody to trust', async () => {
+  it('requires valid trust settings', async () => {
     await expect(subjectOf(service).latest({ verify: 'log' })).rejects.toThrow('Set `trust`.');
     await expect(subjectOf(service, { trust: {} }).latest()).rejects.toThrow('Set trust.policy or vkeys.');
     await expect(subjectOf(service, { trust: { ...trusted(), quorum: 2 } }).latest()).rejects.toThrow('quorum');
   });
 });
 
-describe('an answer for a moment', () => {
+describe('latest with asOf', () => {
   const day = (number: number): string => `2026-01-0${number}T12:00:00Z`;
 
-  it('is of a version that was there', async () => {
+  it('refuses a version from after that time', async () => {
     expect((await subjectOf(service).latest({ asOf: day(4) })).snapshot_version).toBe(3);
     for (const basis of ['recorded', 'effective'] as const) {
       await expect(subjectOf(service).latest({ asOf: day(2), basis })).rejects.toEqual(failing('as_of'));
     }
   });
 
-  it('is the newest one of then that was seen', async () => {
+  it('refuses a version that is older than a known one from before that time', async () => {
     const subject = subjectOf(service);
     await subject.version(2);
     service.bend = (path, text) => (path.endsWith('latest') ? JSON.stringify(service.snapshots[0]) : text);
@@ -357,13 +361,13 @@ describe('an answer for a moment', () => {
 });
 
 describe('a bundle', () => {
-  it('proves every version, and that others were erased', async () => {
+  it('proves every version and every erasure', async () => {
     service.erase(2);
     const versions = await all(subjectOf(service, { trust: trusted() }).export());
     expect(versions.map(({ envelope }) => envelope !== undefined)).toEqual([true, false, true]);
   });
 
-  it('hides nothing behind the erasure of another version', async () => {
+  it('cannot hide a version behind the erasure of another one', async () => {
     service.erase(2);
     service.bend = (path, text) => {
       const lines: Record<string, unknown>[] = text
@@ -380,7 +384,7 @@ describe('a bundle', () => {
     await expect(all(subjectOf(service, { trust: trusted() }).export())).rejects.toEqual(failing('not_in_log'));
   });
 
-  it('proves content that stands beside an erasure, however that was logged', async () => {
+  it('is refused with forged content for an erased version', async () => {
     const [, , { envelope = null } = {}] = service.snapshots;
     service.erase(3, false);
     service.bend = (path, text) => {
@@ -398,7 +402,7 @@ describe('a bundle', () => {
     await expect(all(subjectOf(service, { trust: trusted() }).export())).rejects.toEqual(failing('not_in_log'));
   });
 
-  it('proves an erasure: a claim alone excuses nothing', async () => {
+  it('is refused with an erasure that has no proof', async () => {
     service.erase(2);
     service.bend = (path, text) =>
       path.endsWith('export') ? text.replace(/"erased":\{"log_index"/, '"gone":{"log_index"') : text;
@@ -413,21 +417,21 @@ describe('an erasure', () => {
   const placesOf = (versions: readonly object[]): unknown[] =>
     versions.map((version) => verificationOf(version)?.log?.logIndex ?? null);
 
-  it('is proved for each version of a history, and for a version that is read', async () => {
+  it('is proved for a version in a history and for a single version', async () => {
     service.erase(2);
     expect(placesOf(await all(read().history()))).toEqual([2, 1, 0]);
     await expect(read().version(2)).rejects.toThrow(ErasedError);
     expect(service.asked).toContain(`snapshots/${String(service.snapshots[1]?.['snapshot_id'])}/log-proof`);
   });
 
-  it('that an earlier release logged is proved by its place alone', async () => {
+  it('from an earlier release is proved by its log index alone', async () => {
     service.erase(2, false);
     expect(placesOf(await all(read().history()))).toEqual([2, null, 0]);
     expect(placesOf(await all(read().export()))).toEqual([0, null, 2]);
     await expect(read().version(2)).rejects.toThrow(ErasedError);
   });
 
-  it('that is only claimed is refused', async () => {
+  it('without a proof is refused', async () => {
     const claim = { erased: { erasure_id: 'e', erased_at: '2026-01-04T00:00:00.000Z' } };
     const [, second] = service.snapshots;
     service.bend = (path, text) => {
@@ -451,7 +455,7 @@ describe('an erasure', () => {
     ['envelope_hash', 'ab'.repeat(32)],
     ['prev_hash', 'cd'.repeat(32)],
     ['created_at', '2020-01-01T00:00:00.000Z'],
-  ])('names the version: another %s is refused in a bundle and in a history', async (name, other) => {
+  ])('with another %s is refused in a bundle and in a history', async (name, other) => {
     service.erase(2);
     const lied = (version: JsonObject): JsonObject => ({ ...version, [name]: other });
     service.bend = (path, text) => {
@@ -472,7 +476,7 @@ describe('an erasure', () => {
     }
   });
 
-  it('of another version is refused: two versions have two places', async () => {
+  it('for another version is refused', async () => {
     service.erase(2, false);
     service.erase(3, false);
     const [, second, third] = service.snapshots.map((snapshot) => String(snapshot['snapshot_id']));
@@ -482,11 +486,11 @@ describe('an erasure', () => {
   });
 });
 
-describe('a store in a file', () => {
+describe('FileTrustStore', () => {
   const folder = mkdtempSync(join(tmpdir(), 'iss-trust-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('remembers for the next process what the log has shown', async () => {
+  it('keeps checkpoints for a later instance', async () => {
     const store = () => new FileTrustStore(join(folder, 'deep', 'trust.json'));
     await subjectOf(service, { trust: { ...trusted(), store: store() } }).latest();
     const twin = new FakeService(keys);
@@ -496,7 +500,7 @@ describe('a store in a file', () => {
     );
   });
 
-  it('lets one of many replace what all have read', async () => {
+  it('lets only one of many concurrent replacements succeed', async () => {
     const stores = Array.from({ length: 8 }, () => new FileTrustStore(join(folder, 'shared.json')));
     const replaced = await Promise.all(stores.map((store, index) => store.replace('o', undefined, `note ${index}`)));
     expect(replaced.filter(Boolean)).toHaveLength(1);

@@ -26,7 +26,7 @@ const sign = (changes: Partial<Parameters<typeof signDelivery>[0]> = {}) =>
   });
 const failing = (failure: string) => expect.objectContaining({ name: 'WebhookVerificationError', failure });
 
-it('takes what the service signed, as text and as bytes, by whatever headers', async () => {
+it('verifyWebhook accepts text and bytes, with headers in any form', async () => {
   const event = JSON.parse(body);
   const bytes = new TextEncoder().encode(body);
   expect(await verifyWebhook(body, sign(), secret, { now })).toEqual(event);
@@ -34,7 +34,7 @@ it('takes what the service signed, as text and as bytes, by whatever headers', a
   expect(await verifyWebhook(bytes.buffer, { ...sign(), other: undefined }, secret, { now })).toEqual(event);
 });
 
-it('takes either signature while the secret is changed', async () => {
+it('verifyWebhook accepts both secrets during a rotation', async () => {
   const next = newWebhookSecret();
   const both = sign({ secrets: [next, secret] });
   await verifyWebhook(body, both, secret, { now });
@@ -42,7 +42,7 @@ it('takes either signature while the secret is changed', async () => {
   await verifyWebhook(body, sign(), [next, secret], { now });
 });
 
-it('refuses everything else, and says what it was', async () => {
+it('verifyWebhook refuses invalid requests and names the failure', async () => {
   const changed = body.replace('acme', 'beta');
   await expect(verifyWebhook(changed, sign(), secret, { now })).rejects.toEqual(failing('signature'));
   await expect(verifyWebhook(body, sign(), newWebhookSecret(), { now })).rejects.toEqual(failing('signature'));
@@ -60,7 +60,7 @@ it('refuses everything else, and says what it was', async () => {
   await expect(verifyWebhook(body, sign(), 'whsec_', { now })).rejects.toThrow('whsec_');
 });
 
-it('is five minutes patient with clocks, either way', async () => {
+it('verifyWebhook accepts a clock difference of up to five minutes', async () => {
   for (const [offSeconds, fits] of [
     [-301, false],
     [-299, true],
@@ -73,7 +73,7 @@ it('is five minutes patient with clocks, either way', async () => {
   }
 });
 
-it('knows every type that the service sends', () => {
+it('WebhookEvent has every event type of the service', () => {
   const known: Record<WebhookEvent['type'], true> = {
     'identity.snapshot.created': true,
     'shared.snapshot.created': true,

@@ -11,4 +11,4 @@ test.each(Object.entries({ ...others, ...ofPatches }))('docs/limits.md names %s 
   expect(row?.split('|')[2]?.trim()).toBe(value.toLocaleString('en'));
 });
 
-test('a patch goes as deep as a body', () => expect(maxDepth).toBe(limits.DEFAULT_MAX_DEPTH));
+test('a patch and a body have the same depth limit', () => expect(maxDepth).toBe(limits.DEFAULT_MAX_DEPTH));

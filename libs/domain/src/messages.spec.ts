@@ -21,7 +21,7 @@ function refusalOf(act: () => unknown): DomainError {
   throw new Error('It was not refused.');
 }
 
-describe('a refusal of access says how to get it', () => {
+describe('requireAccess', () => {
   const member: AccessFacts['membership'] = { role: 'tenant_reader', status: 'active', allowCounterpartyAccess: false };
   const rule: AccessRule = { role: 'tenant_reader', subject: ['read_latest', 'read_diff'] };
   const grantee: AccessFacts = {
@@ -40,7 +40,7 @@ describe('a refusal of access says how to get it', () => {
     ['owner_or_grant_required', 'GET /v1/tenants/{tenant_id}/subjects lists the subjects that the tenant owns', { ...grantee, grantScopes: null }, rule],
     ['scope_missing', "Ask the subject's owner for a grant with read_latest or read_diff.", { ...grantee, grantScopes: [] }, rule],
     ['counterparty_access_off', 'Your allow_counterparty_access is false, so you cannot use grants.', grantee, rule],
-  ])('%s', (reason, message, facts, demanded) => {
+  ])('explains the refusal %s', (reason, message, facts, demanded) => {
     expect(decideAccess(facts, demanded)).toEqual({ allowed: false, reason });
     const error = refusalOf(() => requireAccess(facts, demanded));
     expect([error.name, error.code]).toEqual(['DomainError', 'forbidden']);
@@ -48,7 +48,7 @@ describe('a refusal of access says how to get it', () => {
   }); // prettier-ignore
 });
 
-describe('JSON that is refused', () => {
+describe('parseJsonText', () => {
   test.each<[text: string, code: string, message: string]>([
     ['\ufeff{}', 'byte_order_mark', 'The body starts with a byte order mark: leave it out (character 0).'],
     [' ', 'empty_body', 'The body is empty: send a JSON document (character 0).'],
@@ -68,13 +68,13 @@ describe('JSON that is refused', () => {
     ['1e-400', 'number_not_carried', 'The number is closer to zero than a double can hold: send it as a string (character 0).'],
     ['0.123456789012345678', 'number_not_carried', 'The number has more than 17 significant digits: send it as a string (character 0).'],
     ['9007199254740993', 'number_not_carried', 'A double cannot hold this integer exactly: send it as a string (character 0).'],
-  ])('%j', (text, code, message) => {
+  ])('explains why it refuses %j', (text, code, message) => {
     const error = refusalOf(() => parseJsonText(text));
     expect(error.message).toBe(message);
     expect(error.details).toMatchObject([{ message, code }]);
   }); // prettier-ignore
 
-  test('as deeper than the limit', () => {
+  test('names the depth limit that is exceeded', () => {
     const error = refusalOf(() => parseJsonText('[[', { maxDepth: 1 }));
     expect(error.message).toBe('Arrays and objects are nested more than 1 levels deep (character 1).');
   });
@@ -84,19 +84,19 @@ test.each<[value: unknown, message: string]>([
   [NaN, 'NaN is not a JSON number.'],
   [undefined, 'A JSON document cannot hold a value of type undefined.'],
   ['\ud800', 'A string holds half of a surrogate pair.'],
-])('%p is no JSON', (value, message) => {
+])('canonicalize explains why it refuses %p', (value, message) => {
   const error = refusalOf(() => canonicalize(value as JsonValue));
   expect([error.code, error.message]).toEqual(['validation_error', message]);
   expect(error.details).toEqual([{ path: '', message, code: 'not_json' }]);
 });
 
-test('text that is no pointer is refused', () => {
+test('parsePointer explains why it refuses a text', () => {
   const error = refusalOf(() => parsePointer('a'));
   expect(error.message).toBe('Not a JSON Pointer (RFC 6901): start with "/", and write "~" as "~0" and "/" as "~1" in names.');
   expect(error.details).toEqual([{ path: '', message: error.message, code: 'invalid_pointer' }]);
 }); // prettier-ignore
 
-describe('an operation that fails says why', () => {
+describe('a patch that fails', () => {
   const document: JsonValue = { a: [1, 2], b: { c: 1 } };
   const limits = { maxDepth: 3, maxCopied: 2, maxShifted: 1 };
 
@@ -113,7 +113,7 @@ describe('an operation that fails says why', () => {
     [{ op: 'move', from: 'x', path: '/y' }, 'invalid_pointer', '"from" is not a JSON Pointer (RFC 6901).'],
     [{ op: 'copy', from: '/a', path: '/y' }, 'too_large', 'copy more than 2 values and characters: send fewer.'],
     [{ op: 'remove', path: '/a/0' }, 'too_large', 'shift array elements more than 1 times: replace the whole array.'],
-  ])('%j', (operation, code, message) => {
+  ])('applyPatch explains why %j fails', (operation, code, message) => {
     const error = refusalOf(() => applyPatch(document, [operation], '/ops', limits));
     expect(error.details).toMatchObject([{ path: '/ops/0', code }]);
     expect(error.details?.[0]?.message).toContain(message);
@@ -126,13 +126,13 @@ describe('an operation that fails says why', () => {
     [[{ op: 'remove' }], '/ops/0/path', 'required'],
     [[{ op: 'add', path: '' }], '/ops/0/value', 'required'],
     [[{ op: 'move', path: '' }], '/ops/0/from', 'required'],
-  ])('%j is no patch', (patch, path, code) => {
+  ])('parsePatch refuses %j', (patch, path, code) => {
     const { details } = refusalOf(() => parsePatch(patch, { at: '/ops', maxOperations: 1 }));
     expect(details).toMatchObject([{ path, code, message: expect.stringMatching(/./) }]);
   });
 });
 
-test('a patch that changes what the server sets is refused by operation', () => {
+test('requirePatchAllowed names each operation on a protected path', () => {
   const operations: PatchOperation[] = [
     { op: 'remove', path: '/audit/source' },
     { op: 'replace', path: '', value: 1 },
@@ -150,7 +150,7 @@ test('a patch that changes what the server sets is refused by operation', () => 
 test.each([
   ['tomorrow', 'until must be an RFC 3339 date-time with a timezone.'],
   ['2000-01-01T00:00:00Z', 'until must be in the future.'],
-])('%s is no end', (text, message) => {
+])('requireFuture refuses %s', (text, message) => {
   const error = refusalOf(() => requireFuture(text, 'until'));
   expect(error.message).toBe(message);
   expect(error.details).toEqual([
@@ -161,15 +161,15 @@ test.each([
 test.each([
   ['2026-02-28', '2026-02-28T00:00:00.000Z', '2026-02-28T23:59:59.999Z'],
   ['2026-02-28T01:00:00+01:00', '2026-02-28T00:00:00.000Z', '2026-02-28T00:00:00.000Z'],
-])('the period of %s has a first and a last moment', (text, first, last) => {
+])('parsePeriod returns the first and the last moment of %s', (text, first, last) => {
   expect(parsePeriod(text)).toEqual({ first: new Date(first), last: new Date(last) });
 });
 
-test.each(['2026-02-30', '2026-02', ' 2026-02-28', '2026-02-28 '])('%j is no period', (text) => {
+test.each(['2026-02-30', '2026-02', ' 2026-02-28', '2026-02-28 '])('parsePeriod returns null for %j', (text) => {
   expect(parsePeriod(text)).toBeNull();
 });
 
-describe('an envelope that is refused', () => {
+describe('validateEnvelope', () => {
   const date = '2026-01-01T00:00:00Z';
   const sound = {
     envelope_version: 'entity_state_envelope_v1',
@@ -184,7 +184,7 @@ describe('an envelope that is refused', () => {
   const ref = { evidence_id: 'a', evidence_type: 'b' };
   const item = { ...ref, source: 'c', captured_at: date };
 
-  test('is none of these', () => {
+  test('accepts an envelope with all optional members', () => {
     const whole = {
       ...sound,
       evidence: [{ ...item, retrieved_at: null, hash: { alg: 'a', value: 'b' }, locator: 'd', notes: 'e' }],
@@ -225,13 +225,13 @@ describe('an envelope that is refused', () => {
     [{ diff: { format: 'rfc6902', ops: [{ op: 'remove' }] } }, '/diff/ops/0/path', 'is required', 'required'],
     [{ subject: { subject_type: 'organization', subject_id: 'a' }, attributes: { legal: { legal_name: '' } } }, '/attributes/legal/legal_name', 'must not be empty', 'invalid_value'],
     [{ subject: { subject_type: 'individual', subject_id: 'a' }, attributes: { biographic: { name: { given_name: '' } } } }, '/attributes/biographic/name', 'must have at least one non-empty member of given_name, family_name, formatted_name', 'required'],
-  ])('for %j', (change, path, message, code) => {
+  ])('explains why it refuses %j', (change, path, message, code) => {
     const error = refusalOf(() => validateEnvelope({ ...sound, ...change }));
     expect(error.message).toBe('This is not a valid entity_state_envelope_v1 document. Correct each place that details names.');
     expect(error.details).toEqual([{ path, message: expect.stringContaining(message), code }]);
   }); // prettier-ignore
 
-  test('with a hundred problems at most', () => {
+  test('lists at most 100 problems', () => {
     const items = Array.from({ length: 60 }, () => ({}));
     const paths = Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`k${at}`, []]));
     expect(refusalOf(() => validateEnvelope({ ...sound, evidence: items })).details).toHaveLength(100);
@@ -241,12 +241,12 @@ describe('an envelope that is refused', () => {
   test.each([
     [256, 'k'.repeat(256)],
     [257, `${'k'.repeat(256)}…`],
-  ])('with a key of %i characters cut after 256', (length, shown) => {
+  ])('cuts a key of %i characters after 256 in a path', (length, shown) => {
     const error = refusalOf(() => validateEnvelope({ ...sound, attribute_paths: { ['k'.repeat(length)]: [] } }));
     expect(error.details?.[0]?.path).toBe(`/attribute_paths/${shown}`);
   });
 
-  test('by the policy for evidence', () => {
+  test('policyProblems explains each problem of evidence', () => {
     const next = { attributes: { a: 1 }, evidence: [], attribute_paths: { '/attributes/b': [ref] } };
     const unresolved = [
       { path: '/attribute_paths/~1attributes~1b', message: 'names a path that does not exist in the envelope', code: 'unknown_path' },

@@ -21,7 +21,7 @@ it.each([
   ['small content', { attributes: { legal: { legal_name: 'Acme AG' } } }, []],
   ['many values', { attributes: Array.from({ length: 3_000 }, (_, index) => ({ index })) }, ['task']],
   ['a long text', { attributes: { text: 'x'.repeat(200_000) } }, ['task']],
-])('%s is hashed where the page stays responsive', async (_name, content, tasks) => {
+])('hashContent returns the hash of %s, in a worker if the content is large', async (_name, content, tasks) => {
   expect(await hashContent(content)).toBe(hashOf(content));
   expect(started).toEqual(tasks);
 });

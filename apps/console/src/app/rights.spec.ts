@@ -6,6 +6,6 @@ it.each([
   ['oidc:p#bob', 'bob', true],
   ['oidc:p#jacob', 'cob', false],
   ['oidc:p#bob', '', false],
-])('the principal %s is the one that signed in as "%s": %s', (principalId, sub, expected) => {
+])('isCaller(%s, "%s") is %s', (principalId, sub, expected) => {
   expect(isCaller(principalId, sub)).toBe(expected);
 });

@@ -7,18 +7,18 @@ describe('the patch of a form', () => {
   const before = { name: 'Acme', slug: null as string | null, scopes: ['read_latest'] };
 
   it.each([
-    ['nothing', {}, {}],
-    ['an equal list', { scopes: ['read_latest'] }, {}],
+    ['no change', {}, {}],
+    ['no equal list', { scopes: ['read_latest'] }, {}],
     ['a longer list', { scopes: ['read_latest', 'read_diff'] }, { scopes: ['read_latest', 'read_diff'] }],
     ['a text', { name: 'Acme AG' }, { name: 'Acme AG' }],
-    ['a text to null and null to a text', { name: '', slug: 'acme' }, { name: '', slug: 'acme' }],
+    ['an emptied text, and a text instead of null', { name: '', slug: 'acme' }, { name: '', slug: 'acme' }],
   ])('contains %s', (_what, changes, expected) => {
     expect(changedMembers(before, { ...before, ...changes })).toEqual(expected);
   });
 });
 
-describe('a moment in a field', () => {
-  it('is a moment of the time zone of the reader, and back', () => {
+describe('a time in a field', () => {
+  it('is converted to local time and back', () => {
     expect(instantOf(localOf('2026-01-15T09:30:45.000Z'))).toBe('2026-01-15T09:30:45.000Z');
   });
 
@@ -38,7 +38,7 @@ describe('a moment in a field', () => {
     ['2000-01-01T00:00', true],
     ['2999-01-01T00:00', false],
     ['no time', true],
-  ])('"%s" is past: %s', (local, expected) => {
+  ])('isPast("%s") is %s', (local, expected) => {
     expect(isPast(local)).toBe(expected);
   });
 });
@@ -48,6 +48,6 @@ it.each([
   ['', undefined],
   ['toString', undefined],
   [undefined, undefined],
-])('the value %s of the address is a choice: %s', (text, expected) => {
+])('keyIn reads the value %s of the address as %s', (text, expected) => {
   expect(keyIn({ live: 'Live', over: 'Over' }, text)).toBe(expected);
 });

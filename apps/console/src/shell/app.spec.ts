@@ -26,7 +26,7 @@ const failure = {
 it.each([
   [encodePath('v1', 'a/b', 3), '/v1/a%2Fb/3'],
   [tenantPath('acme', 'subjects', 'organization', 'a b#?'), '/v1/tenants/acme/subjects/organization/a%20b%23%3F'],
-])('%s has its segments encoded', (path, expected) => {
+])('the path %s has encoded segments', (path, expected) => {
   expect(path).toBe(expected);
 });
 
@@ -35,7 +35,7 @@ it.each([
   [{ version: '3', basis: '' }, '?version=3'],
   [{ find: 'a b', status: undefined }, '?find=a+b'],
   [{ find: '' }, ''],
-])('the parameters %j are the address "%s"', (search, expected) => {
+])('stringifySearch of %j is "%s"', (search, expected) => {
   expect(makeRouter().options.stringifySearch(search)).toBe(expected);
 });
 
@@ -48,7 +48,7 @@ it.each([
   ['1x', null],
   ['', null],
   [undefined, null],
-])('%s in an address is the version %s', (text, expected) => {
+])('versionOf(%s) is %s', (text, expected) => {
   expect(versionOf(text)).toBe(expected);
 });
 
@@ -65,7 +65,7 @@ it.each([
       `-d '{"name":"it'\\''s"}'`,
     ],
   ],
-] as const)('a call is shown for a shell: %j', (call, parts) => {
+] as const)('curlOf writes the call %j as a shell command', (call, parts) => {
   const [first, ...rest] = parts;
   expect(curlOf(call).split(' \\\n  ')).toEqual([first, '-H "Authorization: Bearer $TOKEN"', ...rest]);
 });
@@ -76,13 +76,13 @@ it('every right names a role', () => {
 });
 
 describe('the settings', () => {
-  it('are asked for at the gateway', async () => {
+  it('are requested from the gateway', async () => {
     globalThis.fetch = jest.fn(async () => Response.json({ auth: 'disabled' }));
     await expect(readSettings()).resolves.toEqual({ auth: 'disabled' });
     expect(globalThis.fetch).toHaveBeenCalledWith('/console/settings.json');
   });
 
-  it('that are not answered are an error', async () => {
+  it('are refused if the gateway fails', async () => {
     globalThis.fetch = async () => new Response('', { status: 503 });
     await expect(readSettings()).rejects.toThrow('/console/settings.json: 503');
   });
@@ -117,14 +117,14 @@ describe('the session', () => {
     history.replaceState(null, '', '/console');
   });
 
-  it('without sign-in is signed in, and has no token', async () => {
+  it('is signed in without a token if sign-in is disabled', async () => {
     const session = new Session({ auth: 'disabled' });
     expect(session.getState()).toBe('signed_in');
     await expect(session.token({ refused: null })).resolves.toBe('');
     await expect(session.begin()).resolves.toBe('/console');
   });
 
-  it('is signed out at first, and leaves the page for the issuer', async () => {
+  it('is signed out at first, and redirects to the issuer', async () => {
     const leave = jest.spyOn(UserManager.prototype, 'signinRedirect').mockResolvedValue();
     const session = new Session(settings);
     expect(session.getState()).toBe('signed_out');
@@ -135,7 +135,7 @@ describe('the session', () => {
   it.each([
     ['/console/t/acme/log', '/console/t/acme/log'],
     [undefined, '/console'],
-  ])('comes back from the issuer to %s', async (state, expected) => {
+  ])('returns from the issuer to %s', async (state, expected) => {
     history.replaceState(null, '', '/console/signed-in?state=1');
     const user = userOf('t-1', state === undefined ? {} : { state });
     jest.spyOn(UserManager.prototype, 'signinRedirectCallback').mockResolvedValue(user);
@@ -147,7 +147,7 @@ describe('the session', () => {
     expect(JSON.stringify({ ...localStorage, ...sessionStorage })).not.toContain('t-1');
   });
 
-  it('asks the issuer without a word where somebody signed in before, but for the open views', async () => {
+  it('asks the issuer silently after an earlier sign-in, except in public views', async () => {
     const leave = jest.spyOn(UserManager.prototype, 'signinRedirect').mockResolvedValue();
     history.replaceState(null, '', '/console/t/acme');
     await new Session(settings).begin();
@@ -165,7 +165,7 @@ describe('the session', () => {
     expect(leave).toHaveBeenCalledTimes(1);
   });
 
-  it('is signed out, and at its address, where the issuer knows nobody any more', async () => {
+  it('is signed out at its address if the issuer has no session', async () => {
     await signedIn(userOf('t-1'));
     history.replaceState(null, '', '/console/signed-in?state=1&error=login_required');
     const refusal = new ErrorResponse({ error: 'login_required', userState: '/console/t/acme/log' });
@@ -176,7 +176,7 @@ describe('the session', () => {
     await expect(session.begin()).rejects.toThrow('login_required');
   });
 
-  it('in a window beside the page hands the answer over, and is not signed in itself', async () => {
+  it('in a popup passes the answer to the page, and stays signed out', async () => {
     history.replaceState(null, '', '/console/signed-in?state=1;beside');
     const hand = jest.spyOn(UserManager.prototype, 'signinPopupCallback').mockResolvedValue();
     const session = new Session(settings);
@@ -192,7 +192,7 @@ describe('the session', () => {
     ['a token that expired', { expired: true }, null, null, 't-1', 'expired'],
     ['a token that is renewed', { expired: true, refresh: 'r' }, null, 't-2', 't-2', 'signed_in'],
     ['a token that is not renewed', { expired: true, refresh: 'r' }, null, null, 't-1', 'expired'],
-  ] as const)('gives %s', async (_what, changes, refused, renewed, expected, state) => {
+  ] as const)('returns %s', async (_what, changes, refused, renewed, expected, state) => {
     jest
       .spyOn(UserManager.prototype, 'signinSilent')
       .mockImplementation(async () => (renewed === null ? Promise.reject(new Error('No.')) : userOf(renewed)));
@@ -201,7 +201,7 @@ describe('the session', () => {
     expect(session.getState()).toBe(state);
   });
 
-  it('tells each change once, to whoever listens', async () => {
+  it('notifies listeners once per change', async () => {
     const session = await signedIn(userOf('t-1'));
     const listener = jest.fn();
     const end = session.subscribe(listener);
@@ -219,7 +219,7 @@ describe('the session', () => {
   it.each([
     [new UnauthorizedError(failure), 'expired'],
     [new NotFoundError(failure), 'signed_in'],
-  ])('ends with an answer that refuses the token alone: %s', async (error, state) => {
+  ])('expires only with an answer that refuses the token: %s', async (error, state) => {
     const session = await signedIn(userOf('t-1'));
     const queries = queriesOf(session);
     await queries.fetchQuery({ queryKey: ['a'], queryFn: async () => Promise.reject(error) }).catch(() => undefined);
@@ -259,14 +259,14 @@ describe('a worker', () => {
   const URL_OF_WORKER = '/console/assets/a.js';
 
   it.each(['https://elsewhere.example/console/assets/a.js', '/console/a.js', '/other/assets/a.js'])(
-    'is started from a file of the build alone, not %s',
+    'is started only from a file of the build, not %s',
     (url) => {
       expect(() => startWorker(url)).toThrow(TypeError);
       expect(startWorker(URL_OF_WORKER)).toBeInstanceOf(Recorder);
     },
   );
 
-  it('answers each piece of work by itself', async () => {
+  it('answers each task separately', async () => {
     const room = new WorkerRoom<string, number, string>(URL_OF_WORKER);
     const told: number[] = [];
     const [first, second] = [room.run('a', (progress) => told.push(progress)), room.run('b')];
@@ -282,7 +282,7 @@ describe('a worker', () => {
     expect(told).toEqual([7]);
   });
 
-  it('ends what is under way, and another one is started for what comes', async () => {
+  it('rejects running tasks when it ends, and is replaced for later ones', async () => {
     const room = new WorkerRoom<string, never, string>(URL_OF_WORKER);
     const work = room.run('a');
     const before = Recorder.last;
@@ -296,7 +296,7 @@ describe('a worker', () => {
     await expect(broken).rejects.toThrow('Broken.');
   });
 
-  it('says how far it is, what came of it, and why it failed', async () => {
+  it('reports progress, results and failures', async () => {
     const said: unknown[] = [];
     globalThis.postMessage = (message: unknown) => void said.push(message);
     serve<number, string, number>(async (request, tell) => {

@@ -27,9 +27,9 @@ afterEach(() => end());
 
 it.each([
   ['the next row', ['b'], 'Revoke c'],
-  ['the row before, for the last one', ['c'], 'Revoke b'],
-  ['the list, where no row is left', ['c', 'a', 'b'], 'Show ended'],
-])('gives the focus of a removed row to %s', async (_what, removed, expected) => {
+  ['the previous row, for the last row', ['c'], 'Revoke b'],
+  ['the list, if no row is left', ['c', 'a', 'b'], 'Show ended'],
+])('keepFocus moves the focus of a removed row to %s', async (_what, removed, expected) => {
   for (const name of removed) {
     find(`#${name} button`).focus();
     find(`#${name}`).remove();
@@ -38,13 +38,13 @@ it.each([
   expect(await focused()).toBe(expected);
 });
 
-it('gives the focus of a removed view to the content', async () => {
+it('keepFocus moves the focus of a removed view to the content', async () => {
   find('#b button').focus();
   find('main').innerHTML = '<h1>Another view</h1>';
   expect(await focused()).toBe('Another view');
 });
 
-it('leaves the focus to a dialog, and takes it back where the dialog was opened from', async () => {
+it('keepFocus leaves the focus in a dialog, and returns it to where the dialog was opened', async () => {
   find('#b button').focus();
   document.body.insertAdjacentHTML('beforeend', '<div role="alertdialog"><button>Revoke?</button></div>');
   find('[role=alertdialog] button').focus();
@@ -54,7 +54,7 @@ it('leaves the focus to a dialog, and takes it back where the dialog was opened 
   expect(await focused()).toBe('Revoke c');
 });
 
-it('moves no focus that was given up, and none once it ended', async () => {
+it('keepFocus does not move the focus after a blur, or after it ended', async () => {
   find('#a button').focus();
   find('#a button').blur();
   expect(await focused()).toBe('');

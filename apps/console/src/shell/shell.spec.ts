@@ -12,7 +12,7 @@ const ACCESSIBLE = 'GET /v1/tenants/{tenant_id}/accessible-subjects';
 const focused = (): Element => document.activeElement ?? document.body;
 
 describe('the frame', () => {
-  it('asks to sign in, at the address that was asked for', async () => {
+  it('asks to sign in, and keeps the requested address', async () => {
     session.turn('signed_out');
     await open(`${PAGE}?type=organization`);
     await see('Sign in to continue');
@@ -21,7 +21,7 @@ describe('the frame', () => {
     expect(session.asked).toEqual([`/console${PAGE}?type=organization`]);
   });
 
-  it('shows who is signed in, and nothing more once they have signed out', async () => {
+  it('shows the user, and no data after they signed out', async () => {
     await open(PAGE);
     await see('alice', 'acme-corp');
     await press('Sign out');
@@ -29,7 +29,7 @@ describe('the frame', () => {
     expect(shown()).not.toContain('acme-corp');
   });
 
-  it('says that a sign-in expired, keeps the page, and asks anew after the next one', async () => {
+  it('keeps the page if a sign-in expires, and repeats the request after the next one', async () => {
     await open(PAGE);
     await see('acme-corp');
     api.refuse(SUBJECTS, 401);
@@ -46,7 +46,7 @@ describe('the frame', () => {
     await see('By name', 'acme-corp');
   });
 
-  it('says that there is no connection, while there is none', async () => {
+  it('shows a notice while there is no connection', async () => {
     await open(PAGE);
     const isOnline = jest.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     fireEvent(window, new Event('offline'));
@@ -56,7 +56,7 @@ describe('the frame', () => {
     await unsee('No connection');
   });
 
-  it('is gone through by keys: search and commands', async () => {
+  it('opens search and commands by keys', async () => {
     await open(PAGE);
     await see('acme-corp');
     fireEvent.keyDown(document.body, { key: '/' });
@@ -78,7 +78,7 @@ describe('the frame', () => {
     await waitFor(() => expect(address()).toBe('/t/acme/webhooks'));
   });
 
-  it('says that the caller is no member, and that there is no such page', async () => {
+  it('shows that the caller is not a member, and that a page does not exist', async () => {
     await open('/t/other/subjects');
     await see('You are not a member of other', 'Signed in as oidc:dev#alice');
     await press('Copy your principal id');
@@ -93,7 +93,7 @@ describe('the frame', () => {
       items: [...page.items.map((item) => ({ ...item, tenant_id: 'aaa', name: 'Stranger' })), ...page.items],
     }));
 
-  it('leads to the only tenant, and lets one be made where there is none', async () => {
+  it('opens the only tenant, or offers to create the first one', async () => {
     await open('/');
     await waitFor(() => expect(address()).toBe(PAGE));
     api.answer('GET /v1/tenants', { items: [] });
@@ -112,7 +112,7 @@ describe('the frame', () => {
     await waitFor(() => expect(address()).toBe(PAGE));
   });
 
-  it('opens the tenant that was worked in last, and never one that comes first by its name', async () => {
+  it('opens the last used tenant, and not the first one by name', async () => {
     withBeta();
     await open('/');
     await see('Your tenants', 'Stranger');
@@ -143,7 +143,7 @@ describe('the frame', () => {
     await see(message);
   });
 
-  it('shows the invitation where an invited caller opens the tenant', async () => {
+  it('shows the invitation if an invited caller opens the tenant', async () => {
     await open('/t/beta/subjects');
     await see('You are not a member of beta', 'Beta Bank');
   });
@@ -159,7 +159,7 @@ describe('the frame', () => {
     await sends(['POST', '/v1/tenants/acme/membership/leave'], ['DELETE', '/v1/tenants/legacy/membership/block']);
   });
 
-  it('changes the tenant', async () => {
+  it('switches to another tenant', async () => {
     api.answer<{ items: object[] }>('GET /v1/tenants', (page) => ({
       ...page,
       items: [...page.items, ...page.items.map((item) => ({ ...item, tenant_id: 'beta', name: 'Beta' }))],
@@ -171,8 +171,8 @@ describe('the frame', () => {
   });
 });
 
-describe('what is live', () => {
-  it('is found behind what others wrote since', async () => {
+describe('the feed of changes', () => {
+  it('is found behind many changes of other tenants', async () => {
     api.reply('GET /log/checkpoint', () => new Response('log.example/iss\n1000000\n'));
     api.answer<object>(CHANGES, (page, { query }) =>
       Number(query['after'] ?? -1) < 500_000 ? page : { ...page, items: [] },
@@ -181,7 +181,7 @@ describe('what is live', () => {
     await see('Recent changes Live', 'Version 1');
   });
 
-  it('says so only while the feed answers, and asks again for everything when it came back', async () => {
+  it('is live only while the service answers, and reloads the data after a reconnection', async () => {
     await open(PAGE);
     await see('Recent changes Live');
     api.hangUp();
@@ -193,13 +193,13 @@ describe('what is live', () => {
     await waitFor(() => expect(api.asked(SUBJECTS).length).toBeGreaterThan(before));
   });
 
-  it('ends where the caller may not follow it', async () => {
+  it('ends if the caller may not follow it', async () => {
     api.refuse(CHANGES, 403);
     await open(PAGE);
     await see('Recent changes Not live');
   });
 
-  it('shows an error no longer than its cause is there', async () => {
+  it('removes an error once its cause is gone', async () => {
     const repeat = jest.spyOn(globalThis, 'setInterval');
     const message = api.refuse(SUBJECTS, 500);
     await open(PAGE);
@@ -210,8 +210,8 @@ describe('what is live', () => {
   });
 });
 
-describe('the first subjects', () => {
-  it('are created in a form, which leads to the subject', async () => {
+describe('new subjects', () => {
+  it('are created in a form that opens the subject', async () => {
     api.answer(SUBJECTS, { items: [] });
     await open(PAGE);
     await press('New subject');
@@ -231,7 +231,7 @@ describe('the first subjects', () => {
     await waitFor(() => expect(address()).toBe('/t/acme/subjects/individual/acme%3Aann'));
   });
 
-  it('are imported from a file, and refused lines say why', async () => {
+  it('are imported from a file, with the reason of each refused line', async () => {
     const refused = { line: 1, status: 409, error: { code: 'conflict', message: 'It is there.', request_id: 'r' } };
     api.reply('POST /v1/tenants/{tenant_id}/entity-states/batch', () => {
       return new Response(`${JSON.stringify(refused)}\n`, {
@@ -246,7 +246,7 @@ describe('the first subjects', () => {
     await see('0 stored, 0 already known, 1 refused.', 'It is there.');
   });
 
-  it('are not made by a reader', async () => {
+  it('cannot be created by a reader', async () => {
     actAs('tenant_reader');
     await open(PAGE);
     await see('acme-corp');
@@ -263,7 +263,7 @@ describe('grants on all subjects', () => {
       ),
     }));
 
-  it('are accepted where subjects of others are listed', async () => {
+  it('are accepted in the list of shared subjects', async () => {
     offerAll();
     await open(`${PAGE}?of=granted`);
     await press('Accept the grant of acme');
@@ -273,7 +273,7 @@ describe('grants on all subjects', () => {
     await see(message);
   });
 
-  it('are accepted by admins alone', async () => {
+  it('are accepted only by admins', async () => {
     offerAll();
     actAs('tenant_editor');
     await open(`${PAGE}?of=granted`);
@@ -292,13 +292,13 @@ describe('the subjects', () => {
     ['?find=lei:5299', ACCESSIBLE, { identifier: 'lei:5299' }],
     ['?find=acme&type=entity', SUBJECTS, { q: 'acme', subject_type: 'entity' }],
     ['?of=granted', ACCESSIBLE, {}],
-  ])('are asked for by the address: %s', async (search, route, query) => {
+  ])('are requested by the address: %s (%s with %j)', async (search, route, query) => {
     await open(PAGE + search);
     await see('acme-corp');
     await waitFor(() => expect(api.asked(route)).toContainEqual(query));
   });
 
-  it('are filtered by a form that the address follows', async () => {
+  it('are filtered by a form that updates the address', async () => {
     await open(PAGE);
     await fill('Type', 'individual');
     await waitFor(() => expect(address()).toBe(`${PAGE}?type=individual`));
@@ -306,7 +306,7 @@ describe('the subjects', () => {
     await waitFor(() => expect(address()).toBe(`${PAGE}?type=individual&evidence=carried`));
     await press('Clear');
     await waitFor(() => expect(address()).toBe(PAGE));
-    // As one types.
+    // The list is filtered while the user types.
     await fill('Find', 'acme');
     await waitFor(() => expect(address()).toBe(`${PAGE}?find=acme`));
     await see('By name');
@@ -319,7 +319,7 @@ describe('the subjects', () => {
     expect(rows('Subjects: By name')).toHaveLength(1);
   });
 
-  it('of others are not asked for by whom may not use them', async () => {
+  it('owned by other tenants are not requested if the caller may not use grants', async () => {
     letUseGrants(false);
     await open(`${PAGE}?find=acme`);
     await see('By name', 'acme-corp');
@@ -330,7 +330,7 @@ describe('the subjects', () => {
     expect(api.asked(ACCESSIBLE)).toEqual([]);
   });
 
-  it('say what to do where none is found, or there is none yet', async () => {
+  it('show a hint if none is found, or none exists', async () => {
     api.answer(SUBJECTS, { items: [] });
     api.answer(ACCESSIBLE, { items: [] });
     await open(`${PAGE}?find=nothing+of+that`);
@@ -344,7 +344,7 @@ describe('the subjects', () => {
     await waitFor(() => expect(copied[0]).toContain('-X POST'));
   });
 
-  it('that change appear by themselves, an import once', async () => {
+  it('that change appear without a reload, once per subject', async () => {
     api.answer(CHANGES, { items: [] });
     await open(PAGE);
     await see('There are no recent changes that this tenant may see.', 'acme-corp');

@@ -234,40 +234,43 @@ const VIEWS: readonly View[] = [
   { view: '/', route: 'GET /v1/tenants', data: ['Subjects', 'acme-corp'], empty: 'You belong to no tenant yet' },
 ];
 
-describe.each(VIEWS.map((one) => [one.view, one.route, one] as const))('%s by %s', (view, route, { data, ...one }) => {
-  it('shows what is answered', async () => {
-    await open(view);
-    await see(...data);
-  });
-
-  const { empty, none = NONE, stays = false } = one;
-  if (empty !== undefined) {
-    it('says that there is nothing', async () => {
-      api.answer(route, none);
+describe.each(VIEWS.map((one) => [one.view, one.route, one] as const))(
+  'the view %s with %s',
+  (view, route, { data, ...one }) => {
+    it('shows the answer', async () => {
       await open(view);
-      await see(empty);
+      await see(...data);
     });
-  }
 
-  it('says why it is refused, and asks again', async () => {
-    const isExplained = view.endsWith('of=granted');
-    const statuses = api.refusals(route).filter((status) => !isExplained || status !== 403);
-    for (const [index, status] of statuses.entries()) {
-      const message = api.refuse(route, status);
-      if (index === 0 || stays) await open(view);
-      else await press('Try again');
-      // The page requests the log's keys without the client, and shows only the status of a failure.
-      if (route === 'GET /log/keys') await see(`/log/keys: ${status}`);
-      else await see(message, '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001');
+    const { empty, none = NONE, stays = false } = one;
+    if (empty !== undefined) {
+      it('shows its empty state', async () => {
+        api.answer(route, none);
+        await open(view);
+        await see(empty);
+      });
     }
-    if (stays) return;
-    api.restore(route);
-    await press('Try again');
-    await see(...data);
-  });
-});
 
-it('compares with the version before a day', async () => {
+    it('shows each refusal, and can be retried', async () => {
+      const isExplained = view.endsWith('of=granted');
+      const statuses = api.refusals(route).filter((status) => !isExplained || status !== 403);
+      for (const [index, status] of statuses.entries()) {
+        const message = api.refuse(route, status);
+        if (index === 0 || stays) await open(view);
+        else await press('Try again');
+        // The page requests the log's keys without the client, and shows only the status of a failure.
+        if (route === 'GET /log/keys') await see(`/log/keys: ${status}`);
+        else await see(message, '4f6c0f0e-6a55-4a3c-9e67-0f8f6cf5a001');
+      }
+      if (stays) return;
+      api.restore(route);
+      await press('Try again');
+      await see(...data);
+    });
+  },
+);
+
+it('the comparison starts at the last version before a day', async () => {
   await open(`${SUBJECT}/compare?since=2026-01-10`);
   await see('Versions 1 and 1');
   expect(api.asked(`GET ${OF_SUBJECT}/history`)).toContainEqual({

@@ -18,7 +18,7 @@ it.each([
   ['we ourselves', 'You'],
   ['Whoever wants to deceive you', 'use independent ones'],
   ['I have kept it', 'I’ve saved it'],
-])('does not say "%s", but "%s"', (before, now) => {
+])('no words.ts contains "%s", and one contains "%s"', (before, now) => {
   expect(WORDS).not.toContain(before);
   expect(WORDS).toContain(now);
 });

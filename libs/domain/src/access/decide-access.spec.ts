@@ -29,22 +29,57 @@ const version: AccessRule = { role: 'tenant_reader', subject: ['read_snapshot_by
 
 describe('decideAccess', () => {
   it.each<[string, AccessFacts, AccessRule, (typeof DENY_REASONS)[number] | 'allowed']>([
-    ['nobody', { membership: null, ownsSubject: true, grantScopes: SCOPES, grantPaths: null }, latest, 'not_a_member'],
-    ['an invited owner', facts({ status: 'pending', role: 'tenant_owner', owns: true }), latest, 'invitation_pending'],
-    ['a removed owner', facts({ status: 'removed', role: 'tenant_owner', owns: true }), latest, 'member_removed'],
-    ['a reader of the owner', facts({ owns: true }), latest, 'allowed'],
-    ['a reader of the owner, flag or not', facts({ owns: true }), owner, 'allowed'],
-    ['an owner of another tenant', facts({ role: 'tenant_owner' }), owner, 'not_owner'],
-    ['a grantee where the owner is demanded', facts({ flag: true, scopes: SCOPES }), owner, 'not_owner'],
-    ['no grant', facts({ flag: true }), latest, 'owner_or_grant_required'],
-    ['a grant with another scope', facts({ flag: true, scopes: ['read_diff'] }), latest, 'scope_missing'],
-    ['a grant with the scope', facts({ flag: true, scopes: ['read_latest'] }), latest, 'allowed'],
-    ['a grant with one of two fitting scopes', facts({ flag: true, scopes: ['read_lineage'] }), version, 'allowed'],
-    ['a grant without the flag', facts({ scopes: ['read_latest'] }), latest, 'counterparty_access_off'],
-    ['any grant where a grantee will do, without the flag', facts({ scopes: ['read_diff'] }), grantee, 'allowed'],
-    ['the owner where a grantee will do', facts({ owns: true }), grantee, 'allowed'],
-    ['no grant where a grantee will do', facts({ flag: true }), grantee, 'owner_or_grant_required'],
-    ['an owner without grants', facts({ owns: true, scopes: null }), version, 'allowed'],
+    [
+      'refuses a caller without a membership',
+      { membership: null, ownsSubject: true, grantScopes: SCOPES, grantPaths: null },
+      latest,
+      'not_a_member',
+    ],
+    [
+      'refuses an owner whose invitation is pending',
+      facts({ status: 'pending', role: 'tenant_owner', owns: true }),
+      latest,
+      'invitation_pending',
+    ],
+    [
+      'refuses an owner who was removed',
+      facts({ status: 'removed', role: 'tenant_owner', owns: true }),
+      latest,
+      'member_removed',
+    ],
+    ['allows a reader in the owning tenant', facts({ owns: true }), latest, 'allowed'],
+    ['allows a reader in the owning tenant if the rule is owner', facts({ owns: true }), owner, 'allowed'],
+    ['refuses an owner of another tenant if the rule is owner', facts({ role: 'tenant_owner' }), owner, 'not_owner'],
+    ['refuses a grantee if the rule is owner', facts({ flag: true, scopes: SCOPES }), owner, 'not_owner'],
+    ['refuses a caller without a grant', facts({ flag: true }), latest, 'owner_or_grant_required'],
+    ['refuses a grant with another scope', facts({ flag: true, scopes: ['read_diff'] }), latest, 'scope_missing'],
+    ['allows a grant with the scope', facts({ flag: true, scopes: ['read_latest'] }), latest, 'allowed'],
+    [
+      'allows a grant with one of two sufficient scopes',
+      facts({ flag: true, scopes: ['read_lineage'] }),
+      version,
+      'allowed',
+    ],
+    [
+      'refuses a grant if allow_counterparty_access is off',
+      facts({ scopes: ['read_latest'] }),
+      latest,
+      'counterparty_access_off',
+    ],
+    [
+      'allows any grant without the flag if the rule is owner_or_grantee',
+      facts({ scopes: ['read_diff'] }),
+      grantee,
+      'allowed',
+    ],
+    ['allows the owner if the rule is owner_or_grantee', facts({ owns: true }), grantee, 'allowed'],
+    [
+      'refuses a caller without a grant if the rule is owner_or_grantee',
+      facts({ flag: true }),
+      grantee,
+      'owner_or_grant_required',
+    ],
+    ['allows an owner without grants', facts({ owns: true, scopes: null }), version, 'allowed'],
   ])('%s', (_, given, rule, expected) => {
     const verdict = decideAccess(given, rule);
     expect(verdict.allowed ? 'allowed' : verdict.reason).toBe(expected);
@@ -59,14 +94,14 @@ describe('decideAccess', () => {
       facts({ flag: true, scopes: ['read_latest'], paths: ['/b/c', '/a', '/b', '/a'] }),
       ['/a', '/b'],
     ],
-    ['a statement that expects other scopes', facts({ flag: true, scopes: ['read_latest'], paths: [] }), []],
-    ['the owner, whatever its grants say', facts({ owns: true, paths: ['/a'] }), null],
-  ])('shows what the paths cover: %s', (_, given, visible) => {
+    ['a grant with an empty list of paths', facts({ flag: true, scopes: ['read_latest'], paths: [] }), []],
+    ['an owner, regardless of paths of grants', facts({ owns: true, paths: ['/a'] }), null],
+  ])('returns the visible paths of %s', (_, given, visible) => {
     expect(requireAccess(given, latest)).toEqual(visible);
     expect(decideAccess(given, latest)).toEqual({ allowed: true, visible });
   });
 
-  it('holds each role to the ladder', () => {
+  it('allows a role exactly if it is at least the required one', () => {
     for (const held of ROLES) {
       for (const required of ROLES) {
         const { allowed } = decideAccess(facts({ role: held }), { role: required });
@@ -77,7 +112,7 @@ describe('decideAccess', () => {
     }
   });
 
-  it('says the same of a subject that does not exist and of one that is not the caller’s', () => {
+  it('refuses a caller without ownership or a grant with "Owner or grant required"', () => {
     const message = (given: AccessFacts): string => {
       try {
         requireAccess(given, latest);

@@ -3,7 +3,7 @@ import { MAX_GRANT_PATHS_BYTES } from '../limits';
 import { MAX_PATHS } from '../view/paths';
 import { requireStorablePaths } from './paths';
 
-it('keeps valid paths of a grant, sorted', () => {
+it('requireStorablePaths sorts valid paths and drops those below another one', () => {
   expect(requireStorablePaths(null)).toBeNull();
   const sent = ['/attributes/legal/legal_name', '/attributes/legal', '/attributes/a~1b'];
   expect(requireStorablePaths(sent)).toEqual(['/attributes/a~1b', '/attributes/legal']);
@@ -12,7 +12,7 @@ it('keeps valid paths of a grant, sorted', () => {
 const numbered = (count: number, text = ''): string[] =>
   Array.from({ length: count }, (_, index) => `/attributes/${index}${text}`);
 
-it('accepts the largest size, and no byte more', () => {
+it('requireStorablePaths accepts the largest size, and refuses one more byte', () => {
   const pathsOf = (bytes: number): string[] => {
     const paths = numbered(20, 'x'.repeat(950));
     return [...paths, `/attributes/y${'y'.repeat(bytes - Buffer.byteLength(JSON.stringify(paths)) - 16)}`];
@@ -23,13 +23,17 @@ it('accepts the largest size, and no byte more', () => {
 });
 
 it.each([
-  ['no path', [], ['/paths']],
-  ['too many', numbered(MAX_PATHS + 1), ['/paths']],
-  ['too long together', numbered(MAX_PATHS, 'x'.repeat(200)), ['/paths']],
-  ['another root', ['/attributes/a', '/evidence/0', '/attributesx/a'], ['/paths/1', '/paths/2']],
-  ['no text', ['/attributes/a', 7, null], ['/paths/1', '/paths/2']],
-  ['control characters', ['/attributes/a\u0000', '/attributes/\ud800'], ['/paths/0', '/paths/1']],
-])('refuses %s', (_, paths, places) => {
+  ['an empty list', [], ['/paths']],
+  ['too many paths', numbered(MAX_PATHS + 1), ['/paths']],
+  ['paths that are too long in total', numbered(MAX_PATHS, 'x'.repeat(200)), ['/paths']],
+  ['paths outside /attributes', ['/attributes/a', '/evidence/0', '/attributesx/a'], ['/paths/1', '/paths/2']],
+  ['paths that are not text', ['/attributes/a', 7, null], ['/paths/1', '/paths/2']],
+  [
+    'paths with control characters or lone surrogates',
+    ['/attributes/a\u0000', '/attributes/\ud800'],
+    ['/paths/0', '/paths/1'],
+  ],
+])('requireStorablePaths refuses %s', (_, paths, places) => {
   const refuse = (): unknown => requireStorablePaths(paths);
   expect(refuse).toThrow(DomainError);
   try {

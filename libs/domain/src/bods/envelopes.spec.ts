@@ -45,7 +45,7 @@ const STATEMENTS = [
   relation('r-1', '2026-01-07', 'p-1', {}, { recordStatus: 'closed' }),
 ];
 
-it('makes a subject of each entity and person, with its relationships in the versions of the entity', () => {
+it('envelopesOfBods returns a subject per record and puts relationships into their entity', () => {
   const envelopes = envelopesOfBods(STATEMENTS, 'acme:');
   for (const envelope of envelopes) expect(() => validateEnvelope(envelope)).not.toThrow();
   expect(
@@ -77,7 +77,7 @@ it('makes a subject of each entity and person, with its relationships in the ver
   expect(Object(envelopes[3]).attributes.owners).toEqual({ 'r-3': { reason: 'unknown', kind: 'votes' } });
 });
 
-it('gives the same statements the same envelopes, in any order of statements of one time', () => {
+it('envelopesOfBods returns equal envelopes for equal statements, and other ids for another prefix', () => {
   const first = envelopesOfBods(STATEMENTS, '');
   expect(envelopesOfBods(STATEMENTS, '')).toEqual(first);
   expect(envelopesOfBods(STATEMENTS, 'x:').map(({ snapshot_id }) => snapshot_id)).not.toEqual(
@@ -85,7 +85,7 @@ it('gives the same statements the same envelopes, in any order of statements of 
   );
 });
 
-it('exports what it imported, and imports what it exported, without a difference', () => {
+it('export after import, and import after export, keep all facts', () => {
   const envelopes = envelopesOfBods(STATEMENTS, '');
   const company = envelopes.filter(({ subject }) => Object(subject).subject_id === 'c-1');
   const statesOf = (versions: readonly JsonObject[]): JsonObject[] => {
@@ -110,7 +110,7 @@ it('exports what it imported, and imports what it exported, without a difference
 
 const ENTITY = { recordId: 'c-9', recordType: 'entity', recordDetails: {}, statementDate: '2026-01-05' };
 
-it('makes one subject of several records that name it', () => {
+it('envelopesOfBods merges records that name the same subject', () => {
   const registered = { ...ENTITY, recordDetails: { entityType: { type: 'registeredEntity' }, name: 'Nine' } };
   const renamed = {
     ...ENTITY,
@@ -122,7 +122,7 @@ it('makes one subject of several records that name it', () => {
   expect(versions).toEqual([1, 2]);
 });
 
-it('keeps an identifier with the name of a prototype, and takes no time that the service would refuse', () => {
+it('envelopesOfBods returns a valid envelope for an identifier __proto__ and an incomplete time', () => {
   const identifiers = [{ id: '7', schemeName: '__proto__' }];
   const source = { type: ['verified'], retrievedAt: '2026' };
   const [envelope] = envelopesOfBods([{ ...ENTITY, recordDetails: { identifiers }, source }], '');
@@ -130,7 +130,7 @@ it('keeps an identifier with the name of a prototype, and takes no time that the
   expect(validateEnvelope(envelope ?? null)).toBe(envelope);
 });
 
-it('ends where relationships and dates of one subject multiply', () => {
+it('envelopesOfBods refuses too many relationships on too many dates of one subject', () => {
   const relation = (index: number) => ({
     ...{ recordId: `r-${index}`, recordType: 'relationship' },
     recordDetails: { subject: 'c-9', interestedParty: `p-${index}`, interests: [{ type: 'shareholding' }] },
@@ -141,20 +141,20 @@ it('ends where relationships and dates of one subject multiply', () => {
   expect(() => envelopesOfBods(statements, '', 1_000_000)).toThrow(
     expect.objectContaining({ code: 'payload_too_large' }),
   );
-  // The same statement again and again makes no version, but takes as long.
+  // Repetitions of one statement create no version, but take as long.
   const again = statements.map((statement) => ({ ...relation(0), statementDate: statement.statementDate }));
   expect(() => envelopesOfBods(again, '', 100_000)).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
 });
 
 it.each<[string, unknown, string]>([
-  ['an object', {}, ''],
+  ['an object instead of a list', {}, ''],
   ['a statement without an id', [{}], '/0/recordId'],
-  ['an unknown type', [{ recordId: 'a', recordType: 'x' }], '/0/recordType'],
-  ['no details', [{ recordId: 'a', recordType: 'entity' }], '/0/recordDetails'],
-  ['no date', [{ recordId: 'a', recordType: 'entity', recordDetails: {} }], '/0/statementDate'],
-  ['a date of another form', [{ ...ENTITY, statementDate: 'Jan 5 2026 (see there)' }], '/0/statementDate'],
+  ['an unknown record type', [{ recordId: 'a', recordType: 'x' }], '/0/recordType'],
+  ['a statement without details', [{ recordId: 'a', recordType: 'entity' }], '/0/recordDetails'],
+  ['a statement without a date', [{ recordId: 'a', recordType: 'entity', recordDetails: {} }], '/0/statementDate'],
+  ['a date in another format', [{ ...ENTITY, statementDate: 'Jan 5 2026 (see there)' }], '/0/statementDate'],
   ['a day that does not exist', [{ ...ENTITY, statementDate: '2026-02-30' }], '/0/statementDate'],
-])('refuses %s, and names the place', (_, statements, path) => {
+])('envelopesOfBods refuses %s, and names the place', (_, statements, path) => {
   expect(() => envelopesOfBods(JSON.parse(JSON.stringify(statements)), '')).toThrow(
     expect.objectContaining({ code: 'validation_error', details: [expect.objectContaining({ path })] }),
   );

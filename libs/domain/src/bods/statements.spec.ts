@@ -77,7 +77,7 @@ function stated(ref: typeof ACME, ...versions: readonly JsonObject[]): JsonObjec
 
 const short = ({ recordId, recordStatus }: JsonObject): string => `${String(recordStatus)} ${String(recordId)}`;
 
-it('states a company, its owners, and the officers for whom the standard has an interest', () => {
+it('BodsStatements returns a company, its owners, and the officers that BODS can express', () => {
   const [statements = []] = stated(ACME, ATTRIBUTES);
   expect(statements.map(short)).toEqual([
     'new organization/acme:c-77',
@@ -115,7 +115,7 @@ it('states a company, its owners, and the officers for whom the standard has an 
   expect(unlinked).toMatchObject({ recordDetails: { interestedParty: { reason: 'unknown' } } });
 });
 
-it('states a record again only in versions that change it, and closes it where it is gone', () => {
+it('BodsStatements repeats a record only if it changed, and closes it if it was removed', () => {
   const { 'p-1042': first } = ATTRIBUTES.owners;
   const versions = stated(
     ACME,
@@ -132,7 +132,7 @@ it('states a record again only in versions that change it, and closes it where i
   ]);
 });
 
-it('gives equal versions equal statements, and other versions other ids', () => {
+it('BodsStatements returns equal statements for equal versions, and new ids for a change', () => {
   expect(stated(ACME, ATTRIBUTES)).toEqual(stated(ACME, ATTRIBUTES));
   const ids = stated(ACME, ATTRIBUTES, { legal: { legal_name: 'Other' } })
     .flat()
@@ -142,13 +142,13 @@ it('gives equal versions equal statements, and other versions other ids', () => 
 
 it.each<[string, JsonObject, JsonObject]>([
   [
-    'a person',
+    'a person with a name',
     { biographic: { name: { given_name: 'Ada', family_name: 'L' }, date_of_birth: '1990-01-02', nationality: 'CH' } },
     { personType: 'knownPerson', names: [{ type: 'legal', fullName: 'Ada L' }], birthDate: '1990-01-02' },
   ],
   ['a person without a name', {}, { personType: 'unknownPerson' }],
   [
-    'values of other types',
+    'values of unexpected types',
     {
       biographic: { name: 'x', date_of_birth: 'soon', nationality: ['CH', 7, 'Atlantis'] },
       residence: 'Here',
@@ -160,7 +160,7 @@ it.each<[string, JsonObject, JsonObject]>([
       addresses: [{ address: 'Here' }],
     },
   ],
-])('states %s', (_, attributes, details) => {
+])('BodsStatements returns a person record for %s', (_, attributes, details) => {
   const [[statement] = []] = stated({ subjectType: 'individual', subjectId: 'p' }, attributes);
   expect(statement).toMatchObject({ recordType: 'person', recordDetails: details });
 });

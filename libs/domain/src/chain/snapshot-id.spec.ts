@@ -10,7 +10,7 @@ const input = {
 };
 
 describe('uuidV5', () => {
-  it('gives the example of RFC 9562 appendix A.4', () => {
+  it('returns the example of RFC 9562 appendix A.4', () => {
     expect(uuidV5(parse('6ba7b810-9dad-11d1-80b4-00c04fd430c8'), 'www.example.com')).toBe(
       '2ed6657d-e927-568b-95e1-2665a8aea6a2',
     );
@@ -26,7 +26,7 @@ describe('uuidV5', () => {
 });
 
 describe('deriveSnapshotId', () => {
-  it('is the same for the same input, whatever the order of its members', () => {
+  it('returns the same id for the same input with its members in another order', () => {
     const reordered = { ...input, patch_ops: [{ value: 1, path: '/attributes/a', op: 'add' }] };
     expect(deriveSnapshotId('secret', reordered)).toBe(deriveSnapshotId('secret', input));
   });
@@ -36,11 +36,11 @@ describe('deriveSnapshotId', () => {
     { subject_id: 'Acme' },
     { base_snapshot_id: '4f2c7a1e-9a3b-4c5d-8e6f-0123456789ac' },
     { patch_ops: [] },
-  ])('differs with %j', (change) =>
+  ])('returns another id with %j', (change) =>
     expect(deriveSnapshotId('secret', { ...input, ...change })).not.toBe(deriveSnapshotId('secret', input)),
   );
 
-  it('differs with the secret, which is text or bytes', () => {
+  it('returns another id with another secret, and accepts text or bytes as the secret', () => {
     expect(deriveSnapshotId('other', input)).not.toBe(deriveSnapshotId('secret', input));
     expect(deriveSnapshotId(Buffer.from('secret'), input)).toBe(deriveSnapshotId('secret', input));
   });

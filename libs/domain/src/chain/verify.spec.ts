@@ -41,7 +41,7 @@ const attributes = fc
   .map((value): JsonObject => JSON.parse(JSON.stringify(value)));
 
 describe('seal', () => {
-  it('gives the RFC 8785 text and its SHA-256', () => {
+  it('returns the RFC 8785 text and its SHA-256', () => {
     fc.assert(
       fc.property(attributes, (value) => {
         const { text, hash } = seal(value);
@@ -53,8 +53,8 @@ describe('seal', () => {
   });
 });
 
-describe('verifySnapshot, mode hash', () => {
-  it('holds for what was sealed, and looks at no chain', () => {
+describe('verifyStoredSnapshot in mode hash', () => {
+  it('verifies a sealed snapshot without its chain', () => {
     fc.assert(
       fc.property(attributes, (value) => {
         const [snapshot] = history(1, value);
@@ -70,22 +70,19 @@ describe('verifySnapshot, mode hash', () => {
     );
   });
 
-  it.each([1_220, 50_000])(
-    'holds for an envelope %i levels deep, which was taken in before depth was limited',
-    (depth) => {
-      for (const leaf of ['1', '"\\n"']) {
-        const envelopeText = `{"attributes":${'['.repeat(depth)}${leaf}${']'.repeat(depth)},"snapshot_id":"${snapshotId(1)}","snapshot_version":1}`;
-        const stored = { snapshotId: snapshotId(1), snapshotVersion: 1, envelopeText, prevHash: null };
-        const envelopeHash = hashText(envelopeText);
-        expect(verifyStoredSnapshot('chain', { ...stored, envelopeHash }, [])).toMatchObject({
-          hash: { value: envelopeHash, valid: true },
-          chain: { valid: true },
-        });
-      }
-    },
-  );
+  it.each([1_220, 50_000])('verifies an envelope that is %i levels deep, beyond the limit for new ones', (depth) => {
+    for (const leaf of ['1', '"\\n"']) {
+      const envelopeText = `{"attributes":${'['.repeat(depth)}${leaf}${']'.repeat(depth)},"snapshot_id":"${snapshotId(1)}","snapshot_version":1}`;
+      const stored = { snapshotId: snapshotId(1), snapshotVersion: 1, envelopeText, prevHash: null };
+      const envelopeHash = hashText(envelopeText);
+      expect(verifyStoredSnapshot('chain', { ...stored, envelopeHash }, [])).toMatchObject({
+        hash: { value: envelopeHash, valid: true },
+        chain: { valid: true },
+      });
+    }
+  });
 
-  it('detects a change of any one character of the text', () => {
+  it('detects a change of any character of the text', () => {
     const [snapshot] = history(1, { a: [1, 'é', '😀', null], b: { c: true } });
     if (snapshot === undefined) throw new Error('unreachable');
     const text = snapshot.envelopeText ?? '';
@@ -100,11 +97,11 @@ describe('verifySnapshot, mode hash', () => {
 
   it.each<[string, (snapshot: StoredSnapshot) => Partial<StoredSnapshot>]>([
     [
-      'a text that is not canonical, its own hash fixed',
+      'a text that is not canonical, with its own hash',
       ({ envelopeText }) => ({ envelopeText: ` ${envelopeText}`, envelopeHash: hashText(` ${envelopeText}`) }),
     ],
     [
-      'a text that is not canonical, the canonical hash kept',
+      'a text that is not canonical, with the hash of the canonical text',
       ({ envelopeText }) => ({ envelopeText: `${envelopeText}\n` }),
     ],
     ['another stored hash', () => ({ envelopeHash: '0'.repeat(64) })],
@@ -123,20 +120,20 @@ describe('verifySnapshot, mode hash', () => {
         return { envelopeText: text, envelopeHash: hash };
       },
     ],
-    ['JSON that is no envelope', () => ({ envelopeText: '[]', envelopeHash: hashText('[]') })],
+    ['JSON that is not an envelope', () => ({ envelopeText: '[]', envelopeHash: hashText('[]') })],
   ])('refuses %s', (_, change) => {
     const [snapshot] = history(1);
     if (snapshot === undefined) throw new Error('unreachable');
     expect(verifyStoredSnapshot('hash', { ...snapshot, ...change(snapshot) }, []).hash.valid).toBe(false);
   });
 
-  it('says that a text is no JSON any more', () => {
+  it('reports a stored text that is not JSON as invalid', () => {
     const [snapshot] = withChange(history(1), 1, { envelopeText: '{' });
     if (snapshot === undefined) throw new Error('unreachable');
     expect(verifyStoredSnapshot('hash', snapshot, []).hash).toMatchObject({ value: null, valid: false });
   });
 
-  it('has nothing to compare an unhashed import with', () => {
+  it('returns valid: null for an import without a hash', () => {
     const [sealed] = history(1);
     if (sealed === undefined) throw new Error('unreachable');
     const verification = verifyStoredSnapshot('hash', { ...sealed, envelopeHash: null }, []);
@@ -146,7 +143,7 @@ describe('verifySnapshot, mode hash', () => {
     });
   });
 
-  it('takes an id in upper case as the same', () => {
+  it('accepts an id in upper case', () => {
     const id = 'ABCDEF00-9A3B-4C5D-8E6F-0123456789AB';
     const { text, hash } = seal({ snapshot_id: id, snapshot_version: 1 });
     const snapshot = {
@@ -160,13 +157,13 @@ describe('verifySnapshot, mode hash', () => {
   });
 });
 
-describe('verifySnapshot, mode chain', () => {
+describe('verifyStoredSnapshot in mode chain', () => {
   it.each([
     [1, 1, 0],
     [2, 1, 1],
     [5, 2, 2],
     [5, 10, 4],
-  ])('holds for %i versions at depth %i', (length, depth, followed) => {
+  ])('verifies %i versions at depth %i', (length, depth, followed) => {
     expect(chainOf(history(length).slice(0, depth + 1), depth)).toMatchObject({
       mode: 'chain',
       hash: { valid: true },
@@ -174,7 +171,7 @@ describe('verifySnapshot, mode chain', () => {
     });
   });
 
-  it('detects any stored figure that changed, wherever it is', () => {
+  it('detects a change of any stored column in any version', () => {
     const intact = history(6);
     const changes = fc.constantFrom<Partial<StoredSnapshot>>(
       { envelopeHash: 'f'.repeat(64) },
@@ -190,7 +187,7 @@ describe('verifySnapshot, mode chain', () => {
     );
   });
 
-  it('detects an envelope that was changed together with its hash, at the child', () => {
+  it('detects by the next version that an envelope and its hash were changed together', () => {
     const { text, hash } = seal({ snapshot_id: snapshotId(2), snapshot_version: 2, attributes: { forged: true } });
     const forged = withChange(history(3), 2, { envelopeText: text, envelopeHash: hash });
     expect(chainOf(forged, 1)).toMatchObject({ hash: { valid: true }, chain: { valid: false } });
@@ -210,11 +207,11 @@ describe('verifySnapshot, mode chain', () => {
     expect(chainOf(withChange(history(2), 1, { prevHash: 'f'.repeat(64) })).chain.valid).toBe(false);
   });
 
-  it('refuses a link that was taken away', () => {
+  it('refuses a second version without prev_hash', () => {
     expect(chainOf(withChange(history(2), 2, { prevHash: null })).chain.valid).toBe(false);
   });
 
-  it('detects two parents that changed places', () => {
+  it('detects two swapped parents', () => {
     const [first, second, third, fourth] = history(4).reverse();
     if (!first || !second || !third || !fourth) throw new Error('unreachable');
     const swapped = [
@@ -226,7 +223,7 @@ describe('verifySnapshot, mode chain', () => {
     expect(chainOf(swapped, 3)).toMatchObject({ hash: { valid: true }, chain: { valid: false } });
   });
 
-  it('walks over a parent whose id was sent in upper case', () => {
+  it('accepts a parent whose id was sent in upper case', () => {
     const id = 'ABCDEF00-9A3B-4C5D-8E6F-0123456789AB';
     const { text, hash } = seal({ snapshot_id: id, snapshot_version: 1, subject: {} });
     const parent = { snapshotId: id.toLowerCase(), envelopeText: text, envelopeHash: hash };
@@ -234,14 +231,14 @@ describe('verifySnapshot, mode chain', () => {
     expect(chainOf(chain).chain).toEqual({ prev_hash: hash, valid: true, depth: 1, complete: true });
   });
 
-  it('knows nothing of a chain through unhashed imports', () => {
+  it('returns valid: null for a chain of imports without hashes', () => {
     const imported = history(2).map((snapshot) => ({ ...snapshot, envelopeHash: null, prevHash: null }));
     expect(chainOf(imported).chain).toEqual({ prev_hash: null, valid: null, depth: 1, complete: true });
   });
 });
 
 describe('verificationOfDiff', () => {
-  it('shows both and holds only when both do', () => {
+  it('returns both verifications, and is valid only if both are', () => {
     const [third, second, first] = history(3);
     if (first === undefined || second === undefined || third === undefined) throw new Error('unreachable');
     const to = verifyStoredSnapshot('chain', third, [second]);

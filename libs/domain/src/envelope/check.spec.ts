@@ -4,15 +4,15 @@ import { arrayOf, enumOf, mapOf, orNull, rule, type Schema, textThat } from './c
 test.each<[string, Schema, Schema]>([
   ['a type', { type: 'string', minLength: 1 }, { type: ['string', 'null'], minLength: 1 }],
   ['an enumeration', { type: 'string', enum: ['a'] }, { type: ['string', 'null'], enum: ['a', null] }],
-  ['what takes null', { type: ['string', 'null'] }, { type: ['string', 'null'] }],
+  ['a nullable type', { type: ['string', 'null'] }, { type: ['string', 'null'] }],
   ['several types', { type: ['string', 'number'] }, { anyOf: [{ type: ['string', 'number'] }, { type: 'null' }] }],
   ['a constant', { type: 'string', const: 'a' }, { anyOf: [{ type: 'string', const: 'a' }, { type: 'null' }] }],
   ['a named schema', { type: 'object', title: 'A' }, { anyOf: [{ type: 'object', title: 'A' }, { type: 'null' }] }],
-  ['alternatives', { oneOf: [{ type: 'string' }] }, { anyOf: [{ oneOf: [{ type: 'string' }] }, { type: 'null' }] }],
-  ['conditions', { allOf: [{ type: 'string' }] }, { anyOf: [{ allOf: [{ type: 'string' }] }, { type: 'null' }] }],
-  ['choices', { anyOf: [{ type: 'string' }] }, { anyOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] }],
-  ['anything', {}, {}],
-])('%s also takes null', (_, schema, expected) => {
+  ['a oneOf', { oneOf: [{ type: 'string' }] }, { anyOf: [{ oneOf: [{ type: 'string' }] }, { type: 'null' }] }],
+  ['an allOf', { allOf: [{ type: 'string' }] }, { anyOf: [{ allOf: [{ type: 'string' }] }, { type: 'null' }] }],
+  ['an anyOf', { anyOf: [{ type: 'string' }] }, { anyOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] }],
+  ['an empty schema', {}, {}],
+])('orNull makes %s nullable', (_, schema, expected) => {
   expect(orNull(schema)).toEqual(expected);
 });
 
@@ -20,7 +20,7 @@ const anyKey = textThat({}, 'never', 'is never wrong', () => true);
 const never = rule<never>({}, 'always', 'is always wrong', () => false);
 
 test.each([MAX_PROBLEMS - 1, MAX_PROBLEMS, MAX_PROBLEMS + 1, 10 * MAX_PROBLEMS])(
-  'of %i problems at most the limit is named, in order',
+  'problemsOf returns the first of %i problems in order, up to the limit',
   (length) => {
     const keys = Array.from({ length }, (_, at) => `k${at}`);
     const named = Math.min(length, MAX_PROBLEMS);
@@ -31,7 +31,7 @@ test.each([MAX_PROBLEMS - 1, MAX_PROBLEMS, MAX_PROBLEMS + 1, 10 * MAX_PROBLEMS])
   },
 );
 
-test('an enumeration names its options', () => {
+test('enumOf names its options in a problem', () => {
   expect(enumOf(['a', 'b']).problemsOf('c')).toMatchObject([{ path: '', message: expect.stringContaining('b') }]);
   expect(enumOf(['a', 'b']).problemsOf('b')).toBeNull();
 });

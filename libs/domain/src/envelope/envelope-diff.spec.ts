@@ -24,7 +24,7 @@ const envelopes = fc
 const REF = { evidence_id: 'e', evidence_type: 't' };
 const includes = fc.subarray<DiffRoot>([...DIFF_ROOTS], { minLength: 1 });
 
-test('any two envelopes: the operations turn one into the other within the roots, by pointers into the envelope', () => {
+test('diffEnvelopes turns any envelope into any other within the included roots', () => {
   fc.assert(
     fc.property(envelopes, envelopes, includes, (from, to, include) => {
       const operations = diffEnvelopes(from, to, include);
@@ -42,7 +42,7 @@ test('any two envelopes: the operations turn one into the other within the roots
   );
 });
 
-describe('a diff that would be too long', () => {
+describe('diffEnvelopes with large or deep documents', () => {
   const changed = (value: number, more: JsonValue): JsonValue => ({
     subject: { subject_id: 's', note: more },
     attributes: {
@@ -52,7 +52,7 @@ describe('a diff that would be too long', () => {
   });
   const names = (operations: readonly { path: string }[]): string[] => operations.map(({ path }) => path.slice(0, 20));
 
-  test('replaces the included roots, and touches no other', () => {
+  test('replaces an included root that changed, and no other root', () => {
     const [from, to] = [changed(1, 1), changed(2, 1)];
     const operations = diffEnvelopes(from, to, ['/attributes', '/subject']);
     expect(names(operations)).toEqual([`/attributes`]);
@@ -70,7 +70,7 @@ describe('a diff that would be too long', () => {
     ],
     [['/subject'], ['/subject']],
     [['/'], ['']],
-  ])('of documents nested too deep, with %j', (include, paths) => {
+  ])('replaces roots that are nested too deep, with %j included', (include, paths) => {
     const deep = (value: number): JsonValue => parseStoredJson(`${'['.repeat(2000)}${value}${']'.repeat(2000)}`);
     const [from, to] = [
       { subject: deep(1), attributes: deep(1), extra: 1 },
@@ -89,7 +89,7 @@ describe('a diff that would be too long', () => {
   });
 
   test.each(IS_FULL ? [10, 10_000, 100_000] : [10, 10_000])(
-    'is answered with its attribution in some MiB: %i members',
+    'limits the size of operations and attribution for %i members',
     (members) => {
       const envelope = (value: string): JsonValue => ({
         attributes: Object.fromEntries(Array.from({ length: members }, (_, at) => [`${'k'.repeat(100)}${at}`, value])),
@@ -105,7 +105,7 @@ describe('a diff that would be too long', () => {
   );
 });
 
-test('only the included roots are looked at', () => {
+test('diffEnvelopes compares only the included roots', () => {
   const from: JsonValue = { subject: { a: 1 }, attributes: { b: 1 }, extra: 1 };
   const to: JsonValue = { subject: { a: 2 }, attributes: { b: 2 }, extra: 2 };
   const paths = (...include: DiffRoot[]): string[] => diffEnvelopes(from, to, include).map(({ path }) => path);
@@ -114,7 +114,7 @@ test('only the included roots are looked at', () => {
   expect(paths('/', '/subject')).toEqual(['/attributes/b', '/extra', '/subject/a']);
 });
 
-test('changes are counted by kind, and a path that several operations name once', () => {
+test('summarizeChanges counts operations by kind, and each path once', () => {
   const operations = diffEnvelopes({ attributes: { a: 1, l: [1, 2, 3] } }, { attributes: { b: 1, a: 2, l: [3] } }, [
     '/attributes',
   ]);
@@ -125,15 +125,15 @@ test('changes are counted by kind, and a path that several operations name once'
 
 test.each<[string, JsonValue, JsonValue, boolean]>([
   ['the same references', [REF], [REF], true],
-  ['the same in another order of members', [REF], [{ evidence_type: 't', evidence_id: 'e' }], true],
+  ['the same reference with its members in another order', [REF], [{ evidence_type: 't', evidence_id: 'e' }], true],
   ['another reference', [REF], [{ ...REF, evidence_id: 'f' }], false],
-  ['the same with another role', [REF], [{ ...REF, role: 'corroborating' }], false],
-  ['one more', [REF], [REF, { ...REF, evidence_id: 'f' }], false],
-  ['none before', null, [REF], false],
-  ['none any more', [REF], null, false],
-  ['none at all', null, null, false],
-  ['lists that name nothing', [], [], false],
-])('a change says whether its evidence stayed what it was: %s', (_, before, after, isUnchanged) => {
+  ['the same reference with another role', [REF], [{ ...REF, role: 'corroborating' }], false],
+  ['an additional reference', [REF], [REF, { ...REF, evidence_id: 'f' }], false],
+  ['no reference before', null, [REF], false],
+  ['no reference after', [REF], null, false],
+  ['no reference before or after', null, null, false],
+  ['empty lists', [], [], false],
+])('attributeChanges compares the references of a change: %s', (_, before, after, isUnchanged) => {
   const at = (refs: JsonValue): JsonValue => ({
     attributes: { a: 1 },
     attribute_paths: refs === null ? null : { '/attributes/a': refs },
@@ -148,11 +148,11 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
 });
 
 test.each<[string, JsonValue, JsonValue, boolean]>([
-  ['stayed what it was', { a: 1 }, {}, true],
-  ['is another item under the same id', { a: 1 }, { evidence: [{ ...REF, source: 'another' }] }, false],
-  ['is covered from around it', { a: 1 }, { attribute_paths: { '/attributes': [REF] } }, true],
-  ['is of a value that is gone', {}, {}, false],
-])('the evidence behind a change %s', (_, attributes, change, isUnchanged) => {
+  ['the same item', { a: 1 }, {}, true],
+  ['another item with the same id', { a: 1 }, { evidence: [{ ...REF, source: 'another' }] }, false],
+  ['the same item, inherited from a parent path', { a: 1 }, { attribute_paths: { '/attributes': [REF] } }, true],
+  ['the evidence of a removed value', {}, {}, false],
+])('attributeChanges compares the evidence of a change: %s', (_, attributes, change, isUnchanged) => {
   const evidence = [{ ...REF, source: 'register' }];
   const from = { attributes: { a: 0 }, evidence, attribute_paths: { '/attributes/a': [REF] } };
   const to = { ...from, attributes, ...(isJsonObject(change) ? change : {}) };
@@ -160,7 +160,7 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
   expect(item?.evidence_unchanged).toBe(isUnchanged ? true : undefined);
 });
 
-test('attribution is that of exactly the path, by own keys', () => {
+test('attributeChanges returns the references of exactly the path, by own keys', () => {
   const refs = [{ evidence_id: 'e', evidence_type: 't' }];
   const withPaths = (paths: JsonValue): JsonValue => ({ attribute_paths: paths });
   const from = withPaths({ '/attributes/a': refs, '/attributes/a/b': [] });
@@ -178,7 +178,7 @@ test('attribution is that of exactly the path, by own keys', () => {
   ]);
 });
 
-describe('evidence that is named elsewhere', () => {
+describe('attributeChanges with references at other paths', () => {
   const A = { evidence_id: 'a', evidence_type: 't' };
   const B = { evidence_id: 'b', evidence_type: 't' };
   const owners = (shares: [id: string, share: number][], attribute_paths: JsonObject): JsonObject => ({
@@ -188,7 +188,7 @@ describe('evidence that is named elsewhere', () => {
   });
   const share = (index: number): string => `/attributes/owners/${index}/share`;
 
-  test('around the path is inherited', () => {
+  test('returns the references of a parent path as inherited', () => {
     const from = owners([['x', 1]], { '/attributes/owners': [A] });
     const to = owners([['x', 2]], { '/attributes/owners': [A], '/attributes': [B] });
     expect(attributeChanges([share(0)], from, to)).toEqual({
@@ -205,7 +205,7 @@ describe('evidence that is named elsewhere', () => {
     });
   });
 
-  test('for the element where it stood is told, and kept apart from what stood in its place', () => {
+  test('returns the references of a moved element apart from those of its new index', () => {
     const from = owners([['x', 1], ['y', 2]], { [share(0)]: [A], [share(1)]: [B] }); // prettier-ignore
     const changed = (references: JsonValue[]): unknown =>
       attributeChanges([share(0)], from, owners([['y', 3]], { [share(0)]: references }));
@@ -224,7 +224,7 @@ describe('evidence that is named elsewhere', () => {
   });
 });
 
-test('the diff of two texts is that of the envelopes, hashed, with attribution where it is asked for', () => {
+test('diffTexts returns the operations with their hash, and the attribution on request', () => {
   const paths = { '/attributes/a': [REF] };
   const texts = {
     from: canonicalize({ attributes: { a: 1 }, attribute_paths: paths, extra: 1 }),

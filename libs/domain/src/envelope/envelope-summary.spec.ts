@@ -11,4 +11,6 @@ test.each<[text: string, change: Partial<EnvelopeSummary>]>([
   ['{"evidence":[1,2]}', { evidenceCount: 2 }],
   ['{"attribute_paths":{"/attributes/a":[]}}', { hasAttributePaths: true }],
   ['{"audit":{"source":"x"}}', { hasAudit: true }],
-])('%s is summarized', (text, change) => expect(summarizeEnvelope({ text })).toEqual({ ...NOTHING, ...change }));
+])('summarizeEnvelope summarizes %s', (text, change) =>
+  expect(summarizeEnvelope({ text })).toEqual({ ...NOTHING, ...change }),
+);

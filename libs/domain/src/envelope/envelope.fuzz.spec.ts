@@ -57,7 +57,7 @@ function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefi
 
 const fuzz = fuzzing(2);
 
-fuzz('what passes can be sealed, read and verified; what does not is told within bounds', [nearlyEnvelope], (sent) => {
+fuzz('validateEnvelope accepts only what can be sealed and read, and limits its problems', [nearlyEnvelope], (sent) => {
   try {
     const envelope = validateEnvelope(sent);
     const { text, hash } = sealEnvelope(envelope);
@@ -73,7 +73,7 @@ fuzz('what passes can be sealed, read and verified; what does not is told within
   }
 });
 
-fuzz('anything at all is refused or is an envelope', [hostileJson], (sent) => {
+fuzz('validateEnvelope returns or refuses any JSON value', [hostileJson], (sent) => {
   try {
     expect(validateEnvelope(sent)).toBe(sent);
   } catch (error) {

@@ -84,12 +84,12 @@ function change(value: JsonValue, place: string, edit: (parent: object, key: str
 }
 
 describe('validateEnvelope', () => {
-  it('gives back the very value', () => {
+  it('returns the same object', () => {
     const value = envelope();
     expect(validateEnvelope(value)).toBe(value);
   });
 
-  it('takes sparse attributes, no evidence, extra members everywhere', () => {
+  it('accepts empty attributes, no evidence, and unknown members', () => {
     expect(
       places({
         ...envelope({ attributes: {}, evidence: [], extra: { any: [null] } }),
@@ -98,12 +98,12 @@ describe('validateEnvelope', () => {
     ).toEqual([]);
   });
 
-  it.each(REQUIRED)('names exactly the missing %s', (place) => {
+  it.each(REQUIRED)('names only the missing %s', (place) => {
     const value = change(envelope(), place, (parent, key) => Reflect.deleteProperty(parent, key));
     expect(places(value)).toEqual([`/${place} required`]);
   });
 
-  it('names exactly the field that holds a value of the wrong type', () => {
+  it('names only the field with a value of the wrong type', () => {
     // Without attributes, so that no rule on their content applies. The value of an operation can be anything.
     const fields = REQUIRED.filter((place) => !place.startsWith('attributes/') && place !== 'diff/ops/0/value');
     fc.assert(
@@ -114,7 +114,7 @@ describe('validateEnvelope', () => {
     );
   });
 
-  it('takes null for an optional member that is absent, and keeps it', () => {
+  it('accepts null for optional members and keeps it', () => {
     const nothing = envelope({
       attribute_paths: null,
       diff: null,
@@ -135,7 +135,7 @@ describe('validateEnvelope', () => {
     expect(validateEnvelope(nothing)).toBe(nothing);
   });
 
-  it('lists everything at once', () => {
+  it('lists all problems at once', () => {
     expect(
       places(envelope({ snapshot_id: 'x', snapshot_version: 0, generated_at: 'yesterday', evidence: [{}], audit: [] })),
     ).toEqual([
@@ -159,16 +159,16 @@ describe('validateEnvelope', () => {
   it.each<[string, JsonObject, string]>([
     ['another envelope version', { envelope_version: 'v2' }, '/envelope_version invalid_value'],
     ['a fraction as version', { snapshot_version: 1.5 }, '/snapshot_version invalid_type'],
-    ['a version beyond an integer', { snapshot_version: 2_147_483_648 }, '/snapshot_version invalid_value'],
+    ['a version beyond 32 bits', { snapshot_version: 2_147_483_648 }, '/snapshot_version invalid_value'],
     ['a version as text', { snapshot_version: '1' }, '/snapshot_version invalid_type'],
-    ['no object', { attributes: [] }, '/attributes invalid_type'],
-    ['no array', { evidence: {} }, '/evidence invalid_type'],
+    ['an array as attributes', { attributes: [] }, '/attributes invalid_type'],
+    ['an object as evidence', { evidence: {} }, '/evidence invalid_type'],
     [
       'two spellings of a scheme',
       { attributes: { identifiers: { LEI: 'a', lei: 'b' } } },
       '/attributes/identifiers/lei conflict',
     ],
-    ['a key that is no pointer', { attribute_paths: { 'a/b': [] } }, '/attribute_paths/a~1b invalid_format'],
+    ['a key that is not a JSON Pointer', { attribute_paths: { 'a/b': [] } }, '/attribute_paths/a~1b invalid_format'],
     ['a bad escape in a key', { attribute_paths: { '/~2': [] } }, '/attribute_paths/~1~02 invalid_format'],
     [
       'an unknown role',
@@ -182,7 +182,7 @@ describe('validateEnvelope', () => {
       '/diff/ops/0/op invalid_value',
     ],
     [
-      'a move from nowhere',
+      'a move without from',
       { diff: { format: 'rfc6902', ops: [{ op: 'move', path: '' }] } },
       '/diff/ops/0/from required',
     ],
@@ -191,40 +191,40 @@ describe('validateEnvelope', () => {
       { attributes: { legal: { legal_name: '' } } },
       '/attributes/legal/legal_name invalid_value',
     ],
-    ['a legal group that is none', { attributes: { legal: 'Acme' } }, '/attributes/legal invalid_type'],
+    ['a legal group that is not an object', { attributes: { legal: 'Acme' } }, '/attributes/legal invalid_type'],
   ])('refuses %s', (_, changes, place) => expect(places(envelope(changes))).toEqual([place]));
 
   it.each<[string, JsonValue, string[]]>([
     ['no name', {}, ['/attributes/biographic/name required']],
     ['a name without parts', { name: { title: 'Dr' } }, ['/attributes/biographic/name required']],
-    ['empty parts', { name: { given_name: '', family_name: 1 } }, ['/attributes/biographic/name required']],
+    ['empty name parts', { name: { given_name: '', family_name: 1 } }, ['/attributes/biographic/name required']],
     ['a name as text', { name: 'Ada' }, ['/attributes/biographic/name invalid_type']],
-    ['one part', { name: { family_name: 'Lovelace' } }, []],
-  ])('individual with %s', (_, biographic, expected) => {
+    ['one name part', { name: { family_name: 'Lovelace' } }, []],
+  ])('checks an individual with %s', (_, biographic, expected) => {
     const subject = { subject_type: 'individual', subject_id: 'ada' };
     expect(places(envelope({ subject, attributes: { biographic } }))).toEqual(expected);
   });
 
-  it('asks only the subject type that has the rule', () => {
+  it('requires a legal name only of an organization', () => {
     for (const subject_type of ['individual', 'entity']) {
       expect(places(envelope({ subject: { subject_type, subject_id: 'a' }, attributes: { legal: {} } }))).toEqual([]);
     }
   });
 
-  it('sees own members only', () => {
+  it('ignores inherited members', () => {
     const { subject, ...others } = envelope();
     const text = JSON.stringify({ ...others, placeholder: { subject } }).replace('"placeholder"', '"__proto__"');
     expect(places(parseJson(Buffer.from(text)))).toEqual(['/subject required']);
     expect(places(Object.setPrototypeOf({ ...others }, { subject }))).toEqual(['/subject required']);
   });
 
-  it.each<JsonValue>([null, true, 1, 'text', []])('refuses %j as a whole', (value) =>
+  it.each<JsonValue>([null, true, 1, 'text', []])('refuses %j', (value) =>
     expect(places(value)).toEqual([' invalid_type']),
   );
 });
 
 describe('subjectProblems', () => {
-  it.each(['a', 'ACME-1', 'é', 'e\u0301', '😀'.repeat(512), '../x', 'a b', '\u2028'])('takes the id %j', (id) =>
+  it.each(['a', 'ACME-1', 'é', 'e\u0301', '😀'.repeat(512), '../x', 'a b', '\u2028'])('accepts the id %j', (id) =>
     expect(subjectProblems('entity', id, '')).toEqual([]),
   );
 

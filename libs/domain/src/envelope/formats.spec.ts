@@ -17,7 +17,7 @@ describe('isUuid', () => {
     ' 4f2c7a1e-9a3b-4c5d-8e6f-0123456789ab',
   ])('refuses %j', (text) => expect(isUuid(text)).toBe(false));
 
-  it('compares without case', () => {
+  it('sameUuid ignores case', () => {
     expect(sameUuid('4F2C7A1E-9A3B-4C5D-8E6F-0123456789AB', '4f2c7a1e-9a3b-4c5d-8e6f-0123456789ab')).toBe(true);
     expect(sameUuid('4f2c7a1e-9a3b-4c5d-8e6f-0123456789ab', '4f2c7a1e-9a3b-4c5d-8e6f-0123456789ac')).toBe(false);
   });
@@ -71,7 +71,7 @@ describe('isDateTime', () => {
     expect(parseDateTime(text)).toBeNull();
   });
 
-  it('reads every instant that JavaScript writes', () => {
+  it('parseDateTime reads every text of toISOString', () => {
     const date = fc.date({
       min: new Date('0001-01-01T00:00:00Z'),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -85,11 +85,11 @@ describe('isDateTime', () => {
     ['2026-03-01T00:30:00.123999-01:30', '2026-03-01T02:00:00.123Z'],
     ['0050-06-01T00:00:00Z', '0050-06-01T00:00:00.000Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
-  ])('reads %s as %s', (text, instant) => expect(parseDateTime(text)?.toISOString()).toBe(instant));
+  ])('parseDateTime reads %s as %s', (text, instant) => expect(parseDateTime(text)?.toISOString()).toBe(instant));
 });
 
 describe('requireExpiry', () => {
-  it('takes a moment to come, and null for never', () => {
+  it('accepts a time in the future, and null for no expiry', () => {
     expect(requireExpiry(null)).toBeNull();
     expect(requireExpiry('2999-01-01T00:00:00Z')).toEqual(new Date('2999-01-01T00:00:00Z'));
   });
@@ -110,7 +110,7 @@ describe('requireExpiry', () => {
 it.each([
   ['2026-01-15', '2026-01-15T00:00:00.000Z', '2026-01-15T23:59:59.999Z'],
   ['2026-01-15T10:00:00+01:00', '2026-01-15T09:00:00.000Z', '2026-01-15T09:00:00.000Z'],
-])('the bound %s covers %s to %s', (text, first, last) => {
+])('parsePeriod reads %s as %s to %s', (text, first, last) => {
   expect(parsePeriod(text)).toEqual({ first: new Date(first), last: new Date(last) });
 });
 
@@ -122,6 +122,6 @@ it.each([
   ['P0D', false],
   ['P', false],
   ['PT1H', false],
-])('%s is a recurrence: %s', (text, expected) => {
+])('isRecurrence(%s) is %s', (text, expected) => {
   expect(isRecurrence(text)).toBe(expected);
 });

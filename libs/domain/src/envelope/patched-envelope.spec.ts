@@ -33,7 +33,7 @@ const toPatch = (operations: readonly PatchOperation[], maxBytes = 1_048_576) =>
   policy: 'open' as const,
 });
 
-describe('a patch may not make an envelope that is larger than a body may be', () => {
+describe('the size limit of a patched envelope', () => {
   const add = (value: string): PatchOperation[] => [{ op: 'add', path: '/attributes/note', value }];
   const copies: PatchOperation[] = Array.from({ length: 20 }, (_, index) => ({
     op: 'copy',
@@ -42,10 +42,10 @@ describe('a patch may not make an envelope that is larger than a body may be', (
   }));
 
   test.each<[string, PatchOperation[]]>([
-    ['what it adds', add('y'.repeat(5_000))],
-    ['what it adds, in characters of several bytes', add('€'.repeat(5_000))],
-    ['what it copies', copies],
-  ])('%s', (_name, operations) => {
+    ['an added value', add('y'.repeat(5_000))],
+    ['an added value with characters of several bytes', add('€'.repeat(5_000))],
+    ['copied values', copies],
+  ])('counts %s', (_name, operations) => {
     const applied = parseStoredJson(
       applyUpdate({ ...toPatch(operations), next: NEXT, baseOrigins: { origins: null } }).text,
     );
@@ -59,21 +59,18 @@ describe('a patch may not make an envelope that is larger than a body may be', (
   });
 });
 
-describe('what is wrong with the result', () => {
+describe('a problem of a patched envelope', () => {
   const dropEvidence: PatchOperation = { op: 'remove', path: '/evidence' };
 
   it.each([
-    ['when it is proposed', () => tryPatch(toPatch([dropEvidence]))],
-    [
-      'when it is applied',
-      () => applyUpdate({ ...toPatch([dropEvidence]), next: NEXT, baseOrigins: { origins: null } }),
-    ],
-  ])('is told at the operation that did it, %s', (_when, act) => {
+    ['by tryPatch', () => tryPatch(toPatch([dropEvidence]))],
+    ['by applyUpdate', () => applyUpdate({ ...toPatch([dropEvidence]), next: NEXT, baseOrigins: { origins: null } })],
+  ])('is reported at the operation that caused it, %s', (_when, act) => {
     const detail = { path: `${AT}/0`, message: 'in the result, /evidence is required', code: 'required' };
     expect(act).toThrow(expect.objectContaining({ code: 'validation_error', details: [detail] }));
   });
 
-  it('is told at the operation behind an element that moved meanwhile', () => {
+  it('is reported at the operation that added an element, even if later operations moved it', () => {
     const evidence = { evidence_id: 'e', evidence_type: 't', source: 's', captured_at: '2026-01-15T09:30:00Z' };
     const operations: PatchOperation[] = [
       { op: 'add', path: '/evidence/-', value: {} },
@@ -98,7 +95,7 @@ describe('a pointer that lacks /attributes', () => {
     [{ op: 'remove', path: '/list' }, ''],
     [{ op: 'remove', path: '/unknown/0' }, ''],
     [{ op: 'remove', path: '/evidence/0' }, ''],
-  ])('%j is refused with the hint %p', (operation, hint) => {
+  ])('is refused in %j with the hint %p', (operation, hint) => {
     const act = (): void => tryPatch(toPatch([{ op: 'test', path: '/evidence', value: [] }, operation]));
     const message = expect.stringMatching(hint === '' ? /^(?!.*Did you mean)/ : /\? *$/);
     const detail = expect.objectContaining({ path: `${AT}/1`, message });
@@ -113,7 +110,7 @@ function attributesOf(envelope: unknown): JsonObject {
   return Object(attributes);
 }
 
-it('marks a correction, and only that version', () => {
+it('applyUpdate marks a correction, and not the version after it', () => {
   const rename: PatchOperation[] = [{ op: 'add', path: '/attributes/note', value: 'x' }];
   const made = (change: object, base = canonicalize(BASE)) =>
     applyUpdate({ ...toPatch(rename), base, next: { ...NEXT, ...change }, baseOrigins: { origins: null } });

@@ -20,7 +20,7 @@ describe('identifiers', () => {
     ['ｌｅｉ:１２', { scheme: 'lei', value: '12' }],
     ['straße:gauß', { scheme: 'strasse', value: 'GAUSS' }],
     ['ΚΩΔΙΚΌΣ:ẞ', { scheme: 'κωδικόσ', value: 'SS' }],
-  ])('%s is folded', (text, expected) => {
+  ])('parseIdentifier folds %s', (text, expected) => {
     expect(parseIdentifier(text)).toEqual(expected);
     const colon = text.indexOf(':');
     const key = text.slice(0, colon);
@@ -33,7 +33,7 @@ describe('identifiers', () => {
     ['5493 001k-jtiigc8y1r 12', '5493001KJTIIGC8Y1R12'],
     ['12-345', '12345'],
     ['lei', 'LEI'],
-  ])('%s has any scheme', (text, value) => {
+  ])('parseIdentifier returns no scheme for %s', (text, value) => {
     expect(parseIdentifier(text)).toEqual({ scheme: null, value });
   });
 
@@ -48,9 +48,9 @@ describe('identifiers', () => {
     'lei:a\u0000b',
     `lei:${'1'.repeat(MAX_IDENTIFIER + 1)}`,
     'a\u0001:1',
-  ])('nothing is found by %j', (text) => expect(parseIdentifier(text)).toBeNull());
+  ])('parseIdentifier returns null for %j', (text) => expect(parseIdentifier(text)).toBeNull());
 
-  it('are the strings of the group, with schemes without a colon', () => {
+  it('are the strings of the group whose scheme has no colon', () => {
     expect(identifiersOf({ lei: 'A', duns: 1, tax: null, more: ['B'], 'a:b': 'C', vat: 'd' })).toEqual([
       { scheme: 'lei', value: 'A', path: '/attributes/identifiers/lei' },
       { scheme: 'vat', value: 'D', path: '/attributes/identifiers/vat' },
@@ -60,7 +60,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('are so many at most, and each scheme once', () => {
+  it('are limited in number, with each scheme once', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`s${index + 100}`, 'x']));
     const found = identifiersOf(many);
     expect(found).toHaveLength(MAX_IDENTIFIERS);
@@ -85,7 +85,7 @@ describe('names', () => {
     [{ legal: { legal_name: 'Straßenbau ß' } }, 'strassenbau ss'],
     [{ legal: { legal_name: 'ΟΔΟΣ ΟΔΥΣΣΕΎΣ' } }, 'οδοσ οδυσσευσ'],
     [{ legal: { legal_name: 'οδος Οδυσσεύς' } }, 'οδοσ οδυσσευσ'],
-  ])('%j', (attributes, expected) => {
+  ])('searchTermsOf returns the folded name of %j', (attributes, expected) => {
     expect(searchTermsOf({ attributes }).name).toBe(expected);
   });
 
@@ -103,7 +103,7 @@ describe('names', () => {
     // Other scripts keep their marks, without which a word is another one.
     ['हिन्दी', 'हिन्दी'],
     ['ガス 가나', 'ガス 가나'],
-  ])('%s is found without accents', (name, expected) => {
+  ])('foldName removes the accents of %s', (name, expected) => {
     expect(foldName(name)).toBe(expected);
     expect(foldName(expected)).toBe(expected);
   });
@@ -113,18 +113,18 @@ describe('names', () => {
     [{ biographic: { name: { formatted_name: 'B', given_name: 'B' } } }, '/attributes/biographic/name/formatted_name'],
     [{ biographic: { name: { given_name: 'B' } } }, '/attributes/biographic/name'],
     [{}, null],
-  ])('%j has the path of its name', (attributes, expected) => {
+  ])('searchTermsOf returns the path of the name of %j', (attributes, expected) => {
     expect(searchTermsOf({ attributes }).namePath).toBe(expected);
   });
 
   it.each([
     [' Müller\t & \u0000Söhne ', 'Müller & Söhne'],
     ['𝒳'.repeat(300), '𝒳'.repeat(MAX_DISPLAY_NAME)],
-  ])('%j is shown with its accents', (legal_name, expected) => {
+  ])('searchTermsOf keeps the accents in the display name of %j', (legal_name, expected) => {
     expect(searchTermsOf({ attributes: { legal: { legal_name } } }).displayName).toBe(expected);
   });
 
-  it('are found by their first characters, however long they are', () => {
+  it('are cut after MAX_NAME characters', () => {
     const name = '😀'.repeat(1_000_000);
     expect([...foldName(name)]).toHaveLength(MAX_NAME);
     expect(foldName(`${'a'.repeat(MAX_NAME - 1)} b`)).toBe('a'.repeat(MAX_NAME - 1));

@@ -14,10 +14,10 @@ const vectors = join(__dirname, '../../../../../shared/vectors/jcs');
 const hasVectors = existsSync(vectors);
 if (!hasVectors) process.stdout.write('The RFC 8785 vectors are absent: their tests are skipped.\n');
 
-(hasVectors ? describe : describe.skip)('the vectors of RFC 8785', () => {
+(hasVectors ? describe : describe.skip)('canonicalize and the vectors of RFC 8785', () => {
   const names = hasVectors ? readdirSync(join(vectors, 'input')).map((file) => file.replace('.json', '')) : [''];
 
-  test.each(names)('%s', (name) => {
+  test.each(names)('agree on %s', (name) => {
     const text = canonicalize(parseJson(readFileSync(join(vectors, 'input', `${name}.json`))));
     expect(text).toBe(readFileSync(join(vectors, 'output', `${name}.json`), 'utf8'));
     const hex = readFileSync(join(vectors, 'outhex', `${name}.txt`), 'utf8').replace(/\s+/g, '');
@@ -40,31 +40,34 @@ function* numbers(staticValues: readonly bigint[]): Generator<number> {
   }
 }
 
-(hasVectors ? test : test.skip)('100,000 numbers of the json-canonicalization test data', () => {
-  const readme = readFileSync(join(vectors, 'README.upstream.md'), 'utf8');
-  const listed = readme.slice(readme.indexOf('staticU64s'), readme.indexOf('])')).match(/0x[0-9a-f]{16}(?=n)/g) ?? [];
-  const checksums = new Map(
-    [...readme.matchAll(/^\| ([0-9a-f]{64}) \| (\d+) /gm)].map(([, sum, lines]) => [Number(lines), sum]),
-  );
-  const hash = createHash('sha256');
-  const bits = new DataView(new ArrayBuffer(8));
-  const compared: number[] = [];
-  let count = 0;
-  for (const value of numbers(listed.map(BigInt))) {
-    bits.setFloat64(0, value);
-    hash.update(`${bits.getBigUint64(0).toString(16)},${canonicalize(value)}\n`);
-    count++;
-    if (count === 1000 || count === 10_000 || count === 100_000) {
-      expect(hash.copy().digest('hex')).toBe(checksums.get(count));
-      compared.push(count);
+(hasVectors ? test : test.skip)(
+  'canonicalize agrees with 100,000 numbers of the json-canonicalization test data',
+  () => {
+    const readme = readFileSync(join(vectors, 'README.upstream.md'), 'utf8');
+    const listed = readme.slice(readme.indexOf('staticU64s'), readme.indexOf('])')).match(/0x[0-9a-f]{16}(?=n)/g) ?? [];
+    const checksums = new Map(
+      [...readme.matchAll(/^\| ([0-9a-f]{64}) \| (\d+) /gm)].map(([, sum, lines]) => [Number(lines), sum]),
+    );
+    const hash = createHash('sha256');
+    const bits = new DataView(new ArrayBuffer(8));
+    const compared: number[] = [];
+    let count = 0;
+    for (const value of numbers(listed.map(BigInt))) {
+      bits.setFloat64(0, value);
+      hash.update(`${bits.getBigUint64(0).toString(16)},${canonicalize(value)}\n`);
+      count++;
+      if (count === 1000 || count === 10_000 || count === 100_000) {
+        expect(hash.copy().digest('hex')).toBe(checksums.get(count));
+        compared.push(count);
+      }
+      if (count === 100_000) break;
     }
-    if (count === 100_000) break;
-  }
-  expect(compared).toEqual([1000, 10_000, 100_000]);
-});
+    expect(compared).toEqual([1000, 10_000, 100_000]);
+  },
+);
 
-describe('any JSON value', () => {
-  test('gives the text of an independent implementation', () => {
+describe('canonicalize with any JSON value', () => {
+  test('returns the text of an independent implementation', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), (value) => {
         // The reference only calls toJSON if it is a function, and JSON has none.
@@ -74,7 +77,7 @@ describe('any JSON value', () => {
     );
   });
 
-  test('gives a text that comes back as itself', () => {
+  test('returns a text that is its own canonical form', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), (value) => {
         const text = canonicalize(value);
@@ -84,7 +87,7 @@ describe('any JSON value', () => {
     );
   });
 
-  test('gives the same text whether the document can be put in order or not', () => {
+  test('returns the same text beside integer keys as beside other keys', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), (value) => {
         // In a JavaScript object, an integer key always precedes other keys.
@@ -95,7 +98,7 @@ describe('any JSON value', () => {
     );
   });
 
-  test('leaves the value as it is', () => {
+  test('does not change the value', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), (value) => {
         const before = JSON.stringify(value);
@@ -105,7 +108,7 @@ describe('any JSON value', () => {
     );
   });
 
-  test('and every double comes back as itself', () => {
+  test('returns a text that parses to the same double', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         expect(parseJson(new TextEncoder().encode(canonicalize(value)))).toBe(value === 0 ? 0 : value);
@@ -122,25 +125,25 @@ test.each<[string, JsonValue, string]>([
   ['many keys', Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${49 - i}`, 0])), `{${Array.from({ length: 50 }, (_, i) => `"k${i}":0`).sort().join(',')}}`],
   ['own __proto__', JSON.parse('{"b":1,"__proto__":{"a":2}}') as JsonValue, '{"__proto__":{"a":2},"b":1}'],
   ['control characters', '\u0000\b\t\n\f\r\u001f\u007f\u2028"\\/', '"\\u0000\\b\\t\\n\\f\\r\\u001f\u007f\u2028\\"\\\\/"'],
-  ['what looks like an escaped surrogate', '\\ud800', '"\\\\ud800"'],
-  ['composed and decomposed', { é: 1, 'e\u0301': 2 }, '{"e\u0301":2,"é":1}'],
-  ['empty array and object', [[], {}, '', [[]]], '[[],{},"",[[]]]'],
-])('%s', (_name, value, text) => expect(canonicalize(value)).toBe(text)); // prettier-ignore
+  ['text that looks like an escaped surrogate', '\\ud800', '"\\\\ud800"'],
+  ['composed and decomposed keys', { é: 1, 'e\u0301': 2 }, '{"e\u0301":2,"é":1}'],
+  ['empty arrays and objects', [[], {}, '', [[]]], '[[],{},"",[[]]]'],
+])('canonicalize handles %s', (_name, value, text) => expect(canonicalize(value)).toBe(text)); // prettier-ignore
 
-test('every character below U+0100 is escaped as JSON.stringify does', () => {
+test('canonicalize escapes every character below U+0100 as JSON.stringify does', () => {
   for (let code = 0; code < 0x100; code++) {
     const string = String.fromCharCode(code);
     expect(canonicalize(string)).toBe(JSON.stringify(string));
   }
 });
 
-test('toJSON is a key like any other', () => {
+test('canonicalize does not call toJSON', () => {
   const value = { toJSON: () => 'replaced' } as unknown as JsonValue;
   expect(() => canonicalize(value)).toThrow(DomainError);
   expect(canonicalize({ toJSON: 'x' })).toBe('{"toJSON":"x"}');
 });
 
-test('inherited members are left out', () => {
+test('canonicalize leaves inherited members out', () => {
   expect(canonicalize(Object.assign(Object.create({ inherited: 1 }) as object, { own: 2 }) as JsonValue)).toBe(
     '{"own":2}',
   );
@@ -157,11 +160,11 @@ test.each([
   { a: undefined },
   undefined,
   1n,
-])('%p is not JSON', (value) => {
+])('canonicalize refuses %p', (value) => {
   expect(() => canonicalize(value as JsonValue)).toThrow(DomainError);
 });
 
-test('more different keys than are remembered', () => {
+test('canonicalize handles more keys than its cache holds', () => {
   const at = Array.from({ length: 10_000 }, (_, index) => index);
   const texts = at.map((index) => canonicalize({ [`key "${index}"`]: index }));
   expect(texts).toEqual(at.map((index) => `{"key \\"${index}\\"":${index}}`));

@@ -5,7 +5,7 @@ import { canonicalize } from './canonicalize';
 import { Classes } from './classes';
 import type { JsonValue } from './value';
 
-test('equal values have one class, and no others have it', () => {
+test('Classes.of returns the same class exactly for equal values', () => {
   const small = fc.array(fc.dictionary(fc.constantFrom('a', 'b'), fc.nat(1)), { maxLength: 3 });
   fc.assert(
     fc.property(fc.array(fc.oneof(small, jsonValues(anyKey), jsonValues(plainKey)), { maxLength: 20 }), (values) => {
@@ -17,7 +17,7 @@ test('equal values have one class, and no others have it', () => {
   );
 });
 
-test('so it is beyond 65,535 classes, and for long values', () => {
+test('Classes.of distinguishes values beyond 65,535 classes, and long values', () => {
   const classes = new Classes();
   const long = (last: number): JsonValue => Array.from({ length: 70_000 }, (_, at) => (at === 69_999 ? last : at / 2));
   expect(classes.of(long(-1))).toBe(classes.of(long(-1)));

@@ -28,38 +28,38 @@ const shapes: [string, (is: 'before' | 'after') => JsonValue][] = [
   ['changes below a long key', (is) => ({ ['k'.repeat(100_000)]: members(1000, () => is) })],
   ['changes below many long keys', (is) => around(50, members(500, () => is, 'p'.repeat(900)), (inner) => ({ ['q'.repeat(8000)]: inner }))],
   ['a large object and many small ones', (is) => ({ a: is === 'before' ? [members(60_000, (at) => at)] : list(256, (at) => ({ [`k${at}`]: at, b: 1 })) })],
-  ['large objects in pairs of 16', (is) => list(16 - (is === 'after' ? 1 : 0), (at) => members(400, (key) => (key % 10 === 0 ? `${is} ${at}` : key)))],
-  ['members deep inside', (is) => around(58, members(60_000, (at) => (at % 5 === 0 ? is : at)), alternately)],
-  ['members deep inside, all of them', (is) => around(58, members(3000, () => is), alternately)],
+  ['16 large objects that changed', (is) => list(16 - (is === 'after' ? 1 : 0), (at) => members(400, (key) => (key % 10 === 0 ? `${is} ${at}` : key)))],
+  ['some members deep inside', (is) => around(58, members(60_000, (at) => (at % 5 === 0 ? is : at)), alternately)],
+  ['all members deep inside', (is) => around(58, members(3000, () => is), alternately)],
   ['members at all levels', (is) => around(29, 1, (inner) => [{ ...members(1000, (at) => (at < 100 ? is : at)), in: inner }])],
-  ['members at all levels, beside others', (is) => around(29, 1, (inner) => [is, { ...members(1000, (at) => (at < 100 ? is : at)), in: inner }])],
+  ['members at all levels, beside other elements', (is) => around(29, 1, (inner) => [is, { ...members(1000, (at) => (at < 100 ? is : at)), in: inner }])],
   ['elements at all levels', (is) => around(60, is, (inner, at) => [...list(1000, (one) => one + at), inner])],
   ['elements at all levels, moved', (is) => around(60, 1, (inner, at) => (is === 'before' ? [...list(500, (one) => one + at), inner] : [inner, ...list(500, (one) => one + at)]))],
-  ['arrays in arrays', (is) => list(60, (row) => list(60, (column) => list(10, (at) => (row * column + at + is.length) % 13)))],
-  ['arrays in arrays as deep as functions go', (is) => around(638, is, (inner, at) => [at, inner, at])],
+  ['nested arrays', (is) => list(60, (row) => list(60, (column) => list(10, (at) => (row * column + at + is.length) % 13)))],
+  ['nested arrays at the maximum depth of recursion', (is) => around(638, is, (inner, at) => [at, inner, at])],
   ['near-equal elements', (is) => list(10_000, (at) => ({ id: at + (is === 'after' && at % 3 === 0 ? 1 : 0), text: 'x'.repeat(20) })).slice(is.length - 5)],
   ['scalars that all changed', (is) => list(20_000, (at) => (at % 7) + is.length)],
-  ['one of many numbers went', (is) => list(20_000, (at) => at * 7919 + 0.5).slice(is.length - 5)],
+  ['one of many numbers removed', (is) => list(20_000, (at) => at * 7919 + 0.5).slice(is.length - 5)],
   ['big strings', (is) => list(is.length + 10, (at) => 'x'.repeat(50_000) + is + at)],
   ['characters of many bytes', (is) => members(3000, () => `${is}\u0001€😂"`, '€~/"')],
   ['an object that became an array', (is) => (is === 'before' ? members(20_000, (at) => at) : list(20_000, (at) => at))],
 ]; // prettier-ignore
 
 /** Documents that take ten seconds, which only an exhaustive run compares. */
-const LARGEST = new Set(['a large object and many small ones', 'members deep inside']);
+const LARGEST = new Set(['a large object and many small ones', 'some members deep inside']);
 /** Expensive documents, which only `npm run test:all` compares. */
 const LARGE = new Set([
-  'a large object and many small ones', 'members deep inside', 'members deep inside, all of them', 'members at all levels',
-  'members at all levels, beside others', 'elements at all levels', 'elements at all levels, moved', 'arrays in arrays', 'near-equal elements',
-  'large objects in pairs of 16', 'one of many numbers went',
+  'a large object and many small ones', 'some members deep inside', 'all members deep inside', 'members at all levels',
+  'members at all levels, beside other elements', 'elements at all levels', 'elements at all levels, moved', 'nested arrays', 'near-equal elements',
+  '16 large objects that changed', 'one of many numbers removed',
 ]); // prettier-ignore
 
 describe.each(shapes.filter(([name]) => IS_EXHAUSTIVE || !(IS_FULL ? LARGEST : LARGE).has(name)))(
-  '%s',
+  'diff with %s',
   (_name, shape) => {
-    test.each(['forth', 'back'])('%s: exact, within the budget and the work', (direction) => {
+    test.each(['forward', 'backward'])('%s: is exact and within the budget and the work limit', (direction) => {
       const [before, after] = [shape('before'), shape('after')];
-      const [from, to] = direction === 'forth' ? [before, after] : [after, before];
+      const [from, to] = direction === 'forward' ? [before, after] : [after, before];
       const operations = diff(from, to);
       const patched = applyPatch(from, operations, '', { maxDepth: MAX_RECURSION, maxShifted: Infinity });
       expect(canonicalize(patched) === canonicalize(to)).toBe(true);
@@ -75,18 +75,18 @@ describe.each(shapes.filter(([name]) => IS_EXHAUSTIVE || !(IS_FULL ? LARGEST : L
 /** The maximum number of look-ups per value of both documents. */
 const WORK = 48;
 
-describe('the budget', () => {
+describe('the budget of diff', () => {
   const from = { a: { b: { c: 1, d: 1, e: 'x'.repeat(1000) }, f: [1, 2, 3] }, g: 1 };
   const to = { a: { b: { c: 2, d: 2, e: 'x'.repeat(1000) }, f: [4, 5, 6, 7] }, g: 2 };
   const fine = diff(from, to, Infinity);
 
-  test('is kept to the byte', () => {
+  test('is exact to the byte', () => {
     expect(fine).toHaveLength(7);
     expect(diff(from, to, price(fine))).toEqual(fine);
     expect(diff(from, to, price(fine) - 1)).not.toEqual(fine);
   });
 
-  test('beyond it each place is described inside or replaced whole, whichever costs less', () => {
+  test('makes diff replace a value or describe its changes, whichever costs less', () => {
     expect(diff(from, to, 0)).toEqual([
       { op: 'replace', path: '/a/b/c', value: 2 },
       { op: 'replace', path: '/a/b/d', value: 2 },
@@ -95,10 +95,10 @@ describe('the budget', () => {
     ]);
   });
 
-  test('what is equal costs nothing', () => expect(diff(to, structuredClone(to), 0)).toEqual([]));
+  test('is not needed for equal documents', () => expect(diff(to, structuredClone(to), 0)).toEqual([]));
 });
 
-test('what is nested deeper than functions follow it is replaced whole', () => {
+test('diff replaces a document that is nested too deep for recursion', () => {
   const deep = (leaf: number): JsonValue => around(5000, leaf, alternately);
   const to = deep(2);
   expect(diff(deep(1), deep(1))).toEqual([]);

@@ -42,7 +42,7 @@ function attempt<T>(act: () => T): { value: T } | { refused: ErrorDetail } {
 
 const STRICTER = ['duplicate_key', 'lone_surrogate', 'too_deep', 'number_not_carried', 'byte_order_mark'];
 
-fuzz('parse', [nearlyJsonText], (text) => {
+fuzz('parseJsonText agrees with JSON.parse, except for its stricter rules', [nearlyJsonText], (text) => {
   const outcome = attempt(() => parseJsonText(text));
   // A leading space disables the fast path.
   expect(attempt(() => parseJsonText(` ${text}`))).toEqual(
@@ -61,20 +61,24 @@ fuzz('parse', [nearlyJsonText], (text) => {
   if (!STRICTER.includes(code ?? '')) expect(() => JSON.parse(text)).toThrow();
 });
 
-fuzz('canonical form and verification', [hostileJson, fc.nat(3000), fc.boolean()], (value, depth, isEscaped) => {
-  const text = canonicalize(value);
-  expect(text).toBe(canonicalizeOracle(value));
-  expect(canonicalize(shuffled(value))).toBe(text);
-  expect(canonicalize(parseStoredJson(text))).toBe(text);
+fuzz(
+  'canonicalize agrees with an independent implementation, and its texts verify',
+  [hostileJson, fc.nat(3000), fc.boolean()],
+  (value, depth, isEscaped) => {
+    const text = canonicalize(value);
+    expect(text).toBe(canonicalizeOracle(value));
+    expect(canonicalize(shuffled(value))).toBe(text);
+    expect(canonicalize(parseStoredJson(text))).toBe(text);
 
-  const deep = `${'[{"a":'.repeat(depth)}[${isEscaped ? '"\\n",' : ''}${text}]${'}]'.repeat(depth)}`;
-  const envelopeText = `{"attributes":${deep},"snapshot_id":"id","snapshot_version":1}`;
-  const snapshot = { snapshotId: 'id', snapshotVersion: 1, envelopeText, prevHash: null };
-  const verified = verifyStoredSnapshot('hash', { ...snapshot, envelopeHash: hashText(envelopeText) }, []);
-  expect(verified.hash.valid).toBe(true);
-});
+    const deep = `${'[{"a":'.repeat(depth)}[${isEscaped ? '"\\n",' : ''}${text}]${'}]'.repeat(depth)}`;
+    const envelopeText = `{"attributes":${deep},"snapshot_id":"id","snapshot_version":1}`;
+    const snapshot = { snapshotId: 'id', snapshotVersion: 1, envelopeText, prevHash: null };
+    const verified = verifyStoredSnapshot('hash', { ...snapshot, envelopeHash: hashText(envelopeText) }, []);
+    expect(verified.hash.valid).toBe(true);
+  },
+);
 
-fuzz('pointers', [fc.oneof(anyText(), fc.array(anyKey).map(formatPointer)), hostileJson], (text, value) => {
+fuzz('parsePointer accepts exactly what isPointer accepts, and reverses formatPointer', [fc.oneof(anyText(), fc.array(anyKey).map(formatPointer)), hostileJson], (text, value) => {
   const outcome = attempt(() => parsePointer(text));
   expect('value' in outcome).toBe(isPointer(text));
   if ('value' in outcome) {
@@ -103,7 +107,7 @@ const patchLimits = fc.record({
 
 const LOOSE = { maxDepth: MAX_RECURSION, maxCopied: 3000 };
 
-fuzz('patches', [hostileJson, fc.array(operationSeed, { maxLength: 8 }), patchLimits], (document, seeds, { levelsMore, ...sizes }) => {
+fuzz('applyPatch keeps its limits and its inputs, and names the failed operation', [hostileJson, fc.array(operationSeed, { maxLength: 8 }), patchLimits], (document, seeds, { levelsMore, ...sizes }) => {
   const limits = { ...sizes, maxDepth: depthOf(document) + levelsMore };
   const patch: JsonObject[] = [];
   let result = document;
@@ -138,22 +142,27 @@ fuzz('patches', [hostileJson, fc.array(operationSeed, { maxLength: 8 }), patchLi
 
 const pairs = fc.oneof(editedJson, fc.tuple(hostileJson, hostileJson), fc.tuple(alikeJson, alikeJson));
 
-fuzz('diffs', [pairs, fc.integer({ min: 0, max: 30_000 })], ([from, to], budget) => {
-  for (const limit of [budget, DIFF_BUDGET, Infinity]) {
-    const operations = diff(from, to, limit);
-    const patched = applyPatch(from, operations, '', { maxDepth: MAX_RECURSION });
-    expect(canonicalize(patched) === canonicalize(to)).toBe(true);
-    expect(canonicalize(diff(shuffled(from), shuffled(to), limit))).toBe(canonicalize(operations));
-    expect(operations.length === 0).toBe(canonicalize(from) === canonicalize(to));
-    const price = operations.reduce(
-      (sum, one) => sum + (one.op === 'remove' ? 0 : size(one.value)) + 2 * (size(one.path) - 2) + DIFF_OPERATION_COST,
-      0,
-    );
-    expect(price).toBeLessThanOrEqual(Math.max(limit, size(to) + DIFF_OPERATION_COST));
-  }
-});
+fuzz(
+  'diff is exact, deterministic and within its budget',
+  [pairs, fc.integer({ min: 0, max: 30_000 })],
+  ([from, to], budget) => {
+    for (const limit of [budget, DIFF_BUDGET, Infinity]) {
+      const operations = diff(from, to, limit);
+      const patched = applyPatch(from, operations, '', { maxDepth: MAX_RECURSION });
+      expect(canonicalize(patched) === canonicalize(to)).toBe(true);
+      expect(canonicalize(diff(shuffled(from), shuffled(to), limit))).toBe(canonicalize(operations));
+      expect(operations.length === 0).toBe(canonicalize(from) === canonicalize(to));
+      const price = operations.reduce(
+        (sum, one) =>
+          sum + (one.op === 'remove' ? 0 : size(one.value)) + 2 * (size(one.path) - 2) + DIFF_OPERATION_COST,
+        0,
+      );
+      expect(price).toBeLessThanOrEqual(Math.max(limit, size(to) + DIFF_OPERATION_COST));
+    }
+  },
+);
 
-fuzz('the work of diffs', [pairs, fc.nat(2000)], ([from, to], budget) => {
+fuzz('diff stays within its work limit', [pairs, fc.nat(2000)], ([from, to], budget) => {
   const counted = new Counted();
   diff(counted.of(from), counted.of(to), budget);
   expect(counted.looks).toBeLessThanOrEqual(48 * (countValues(from) + countValues(to)));

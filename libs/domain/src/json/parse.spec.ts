@@ -25,13 +25,13 @@ function faultOf(body: string | Uint8Array, limits?: { maxDepth: number }): Erro
   throw new Error('was accepted');
 }
 
-describe('what is accepted comes out as JSON.parse has it', () => {
+describe('parseJson with valid text', () => {
   test.each([
     '0', '""', 'null', ' true ', '\t[\n1 ,\r2 ]', '{}', '[]', '[[],{}]', '{"a":{"b":[1,{"c":null}]}}',
     '"\\"\\\\\\/\\b\\f\\n\\r\\t"', '"\\u0000\\u00e9\\u20AC"', '"\\ud83d\\ude02"', '{"\\u0061":1}', '"\u2028\u2029\u007f"', '"\ufeff"',
-  ])('%j', (text) => deepStrictEqual(parseText(text), JSON.parse(text))); // prettier-ignore
+  ])('returns what JSON.parse returns for %j', (text) => deepStrictEqual(parseText(text), JSON.parse(text))); // prettier-ignore
 
-  test('hazardous keys are own members of ordinary objects', () => {
+  test('stores hazardous keys as own members of ordinary objects', () => {
     const expected = Object.fromEntries(HAZARD_KEYS.map((key, index) => [key, { n: index }]));
     const value = parseText(JSON.stringify(expected));
     deepStrictEqual(value, expected);
@@ -46,7 +46,7 @@ describe('what is accepted comes out as JSON.parse has it', () => {
     ['\\', '"\\u0000"', '\u0000'],
     ['a\\', '"a\\n"', 'a\n'],
     ['\\u00', '"\\u0041bcd"', 'Abcd'],
-  ])('after a key %j the escaped key %s is itself (nodejs/node#63785)', (earlier, escaped, key) => {
+  ])('after the key %j, reads the escaped key %s correctly (nodejs/node#63785)', (earlier, escaped, key) => {
     // Native parsing confuses the escaped key with a key of an earlier object that had the same first keys.
     const first = `before ${escaped} comes ${earlier}`;
     JSON.parse(JSON.stringify({ [first]: 0, [earlier]: 1 }));
@@ -54,11 +54,11 @@ describe('what is accepted comes out as JSON.parse has it', () => {
     deepStrictEqual(parseText(body), { [first]: 0, [key]: 1 });
   });
 
-  test('composed and decomposed keys differ', () => {
+  test('distinguishes composed and decomposed keys', () => {
     expect(Object.keys(parseText('{"é":1,"e\u0301":2}') as object)).toHaveLength(2);
   });
 
-  test('any JSON value', () => {
+  test('returns any JSON value unchanged', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
         deepStrictEqual(parseText(JSON.stringify(value, null, space)), value);
@@ -67,7 +67,7 @@ describe('what is accepted comes out as JSON.parse has it', () => {
     );
   });
 
-  test('100,000 keys and a string of 5 MB', () => {
+  test('accepts 100,000 keys and a string of 5 MB', () => {
     const object = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key ${index}`, index]));
     deepStrictEqual(parseText(JSON.stringify(object)), object);
     const long = 'é"\\'.repeat(1_250_000);
@@ -75,14 +75,14 @@ describe('what is accepted comes out as JSON.parse has it', () => {
   });
 });
 
-describe('any text', () => {
+describe('parseJson with any text', () => {
   // No token ends in an escaped backslash, because with such keys the oracle misreads others (nodejs/node#63785).
   const token = fc.constantFrom(
     '{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '"\\u0061"', '"\\ud800"', '"\\n"', '"\\x"', '"\\', '0', '1', '-', '.', 'e', 'E', '+', '01', '9007199254740993',
     'true', 'false', 'null', 'nul', ' ', '\n', '\u0001', '\u00a0', '\ufeff', "'", '{"a":', '{"a":1,"a":', '[1,', '-0', '1e400', '/', 'é',
   ); // prettier-ignore
 
-  test('is refused when JSON.parse refuses it, and otherwise means the same or breaks one of the stricter rules', () => {
+  test('agrees with JSON.parse, except for its stricter rules', () => {
     const outcomes = { accepted: 0, refused: 0 };
     fc.assert(
       fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
@@ -117,7 +117,7 @@ describe('any text', () => {
   });
 });
 
-describe('numbers', () => {
+describe('parseJson with numbers', () => {
   test.each([
     ['0', 0], ['-0', 0], ['-0.0', 0], ['-0e5', 0], ['0e-999', 0], ['0.000e99999999999999999999', 0], ['1.0', 1], ['1e3', 1000], ['1E+3', 1000], ['-1.5', -1.5], ['0.1', 0.1],
     ['9007199254740991', 9007199254740991], ['9007199254740992', 9007199254740992], ['9007199254740994', 9007199254740994], ['-9007199254740994', -9007199254740994],
@@ -127,15 +127,15 @@ describe('numbers', () => {
     ['18446744073709551616', 2 ** 64], ['18446744073709552000', 2 ** 64], ['123456789012345680000', 123456789012345680000],
     [`1.${'0'.repeat(1000)}`, 1], [`0.1${'0'.repeat(1000)}`, 0.1], [`0.${'0'.repeat(999)}1e1000`, 1], [`1${'0'.repeat(300)}`, 1e300], [`1${'0'.repeat(1000)}e-1000`, 1],
     ['1e-0000000000000000000000001', 0.1],
-  ])('%s is carried', (text, value) => expect(parseText(text)).toBe(value)); // prettier-ignore
+  ])('accepts %s without loss', (text, value) => expect(parseText(text)).toBe(value)); // prettier-ignore
 
   test.each([
     '9007199254740993', '-9007199254740993', '9007199254740993.0', '900719925474099.3e1', '12345678901234567', '123456789012345678901', '100000000000000000001', '18446744073709551615',
     '1e309', '-1e309', '1e400', '1.7976931348623159e308', `1${'0'.repeat(400)}`, '1e99999999999999999999', '1E-400', '-1e-400', '2e-324', '1e-99999999999999999999', `0.${'0'.repeat(400)}1`,
     '0.123456789012345678', '1.00000000000000000001', '3.14159265358979323846', '0.1000000000000000055511151231257827',
-  ])('%s is not carried', (text) => expect(faultOf(`{"a":[true,${text}]}`)).toMatchObject({ path: '/a/1', code: 'number_not_carried' })); // prettier-ignore
+  ])('refuses %s, which a double cannot hold', (text) => expect(faultOf(`{"a":[true,${text}]}`)).toMatchObject({ path: '/a/1', code: 'number_not_carried' })); // prettier-ignore
 
-  test('an integer is carried when the double, or its RFC 8785 text, is that integer', () => {
+  test('accepts an integer exactly if its double or RFC 8785 text equals it', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -171,13 +171,13 @@ describe('numbers', () => {
     '00',
     '--1',
     '1.2.3',
-  ])('%s is not JSON', (text) => expect(faultOf(`[${text}]`).code).toBe('invalid_json'));
+  ])('refuses %s as invalid JSON', (text) => expect(faultOf(`[${text}]`).code).toBe('invalid_json'));
 });
 
-describe('faults name the place', () => {
+describe('parseJson with invalid text', () => {
   test.each<[string, string | Uint8Array, string, string]>([
-    ['nothing', '', 'empty_body', ''],
-    ['space only', ' \n\t', 'empty_body', ''],
+    ['an empty body', '', 'empty_body', ''],
+    ['a body of spaces', ' \n\t', 'empty_body', ''],
     ['byte order mark', '\ufeff{}', 'byte_order_mark', ''],
     ['trailing text', '{"a":1} x', 'invalid_json', ''],
     ['two documents', '{}{}', 'invalid_json', ''],
@@ -186,7 +186,7 @@ describe('faults name the place', () => {
     ['trailing comma in an array', '{"a":[1,]}', 'invalid_json', '/a/1'],
     ['trailing comma in an object', '{"a":{"b":1,}}', 'invalid_json', '/a'],
     ['key without quotes', '{"a":{b:1}}', 'invalid_json', '/a'],
-    ['cut off', '{"a":[0,{"b":"c', 'invalid_json', '/a/1/b'],
+    ['a body that is cut off', '{"a":[0,{"b":"c', 'invalid_json', '/a/1/b'],
     ['control character', '{"a":"b\nc"}', 'invalid_json', '/a'],
     ['unknown escape', '{"a":"\\x"}', 'invalid_json', '/a'],
     ['short escape', '{"a":"\\u12g4"}', 'invalid_json', '/a'],
@@ -209,32 +209,32 @@ describe('faults name the place', () => {
     ['cut within a character', bytes('["a', [0xe2, 0x82]), 'invalid_utf8', '/0'],
     ['UTF-16', bytes([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), 'invalid_utf8', ''],
     ['Latin-1 after the document', bytes('{}', [0xe9]), 'invalid_utf8', ''],
-  ])('%s', (_name, body, code, path) => expect(faultOf(body)).toMatchObject({ code, path }));
+  ])('names the place of %s', (_name, body, code, path) => expect(faultOf(body)).toMatchObject({ code, path }));
 
-  test('with the character or byte in the message', () => {
+  test('names the character or byte in the message', () => {
     expect(faultOf('{"é":1,x').message).toBe('Expected a key in double quotes, found "x" (character 7).');
     expect(faultOf('[1').message).toBe('Expected "," or "]", found the end of the body (character 2).');
     expect(faultOf(bytes('["é', [0xff], '"]')).message).toBe('The body is not valid UTF-8 at byte 4.');
   });
 });
 
-test('parseJsonText takes text', () => {
+test('parseJsonText accepts text and a depth limit', () => {
   expect(parseJsonText('{"é":[1]}')).toEqual({ é: [1] });
   expect(() => parseJsonText('[[1]]', { maxDepth: 1 })).toThrow(DomainError);
 });
 
 describe('parseStoredJson', () => {
-  test('gives any canonical text back as the value that it was made of', () => {
+  test('returns the original value of any canonical text', () => {
     fc.assert(fc.property(jsonValues(anyKey), (value) => deepStrictEqual(parseStoredJson(canonicalize(value)), value)));
   });
 
-  test('takes no escaped key for another one (nodejs/node#63785)', () => {
+  test('does not confuse an escaped key with another one (nodejs/node#63785)', () => {
     JSON.parse('{"stored":[],"\\\\":0}');
     deepStrictEqual(parseStoredJson('{"stored":1,"\\n":2}'), { stored: 1, '\n': 2 });
   });
 
   test.each(['1', '"\\n"', '{"2":1,"10":2}'])(
-    'goes as deep as a text does, which the canonical form gives back: %s',
+    'reads up to 20,000 levels around %s, and canonicalize returns the same text',
     (leaf) => {
       for (const depth of [1_220, 20_000]) {
         const text = '[{"a":'.repeat(depth) + leaf.replace('"2":1,"10":2', '"10":2,"2":1') + '}]'.repeat(depth);
@@ -243,19 +243,19 @@ describe('parseStoredJson', () => {
     },
   );
 
-  test('goes as deep as any limit allows, and names the place at which a text is none', () => {
+  test('reads 512 levels, and refuses text that is cut off', () => {
     deepStrictEqual(parseStoredJson('['.repeat(512) + ']'.repeat(512)), JSON.parse('['.repeat(512) + ']'.repeat(512)));
     expect(() => parseStoredJson('{"a":[1,')).toThrow(DomainError);
     expect(() => parseStoredJson('')).toThrow(DomainError);
   });
 });
 
-test('a place below a long key is cut', () => {
+test('parseJson cuts the path of a fault below a long key', () => {
   const { path } = faultOf(`{"${'k'.repeat(100_000)}":tru}`);
   expect(path).toBe(`/${'k'.repeat(254)}…`);
 });
 
-test('an integer key takes no more room than another', () => {
+test('parseJsonText needs no extra memory for integer keys', () => {
   const count = 20_000;
   const text = ` [${'{"1000":0},'.repeat(count)}0]`;
   const before = process.memoryUsage().heapUsed;
@@ -268,28 +268,28 @@ test('an integer key takes no more room than another', () => {
   }); // prettier-ignore
 });
 
-describe('depth', () => {
+describe('the depth limit of parseJson', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-  test('64 levels are accepted, 65 are not', () => {
+  test('accepts 64 levels and refuses 65', () => {
     deepStrictEqual(parseText(nested(64)), JSON.parse(nested(64)));
     expect(faultOf(nested(65))).toMatchObject({ code: 'too_deep', path: '/0'.repeat(64) });
     expect(faultOf('{"a":'.repeat(65))).toMatchObject({ code: 'too_deep', path: '/a'.repeat(64) });
   });
 
-  test('scalars do not count, and siblings do not add up', () => {
+  test('counts neither scalars nor siblings', () => {
     expect(parseJson(utf8('[1,[2],[3]]'), { maxDepth: 2 })).toEqual([1, [2], [3]]);
     expect(faultOf('[1,[2,{}]]', { maxDepth: 2 })).toMatchObject({ code: 'too_deep', path: '/1/1' });
   });
 
-  test('10,000 and 1,000,000 levels', () => {
+  test('refuses 10,000 and 1,000,000 levels', () => {
     expect(faultOf(nested(10_000)).code).toBe('too_deep');
     expect(faultOf('['.repeat(1_000_000)).code).toBe('too_deep');
     expect(faultOf('{"a":'.repeat(10_000)).code).toBe('too_deep');
   });
 });
 
-describe('compact text, which is read the quick way, gives what the parser gives', () => {
+describe('the fast path of parseJsonText', () => {
   // A leading space makes the library's own parser read the text.
   const outcome = (text: string): unknown => {
     try {
@@ -299,7 +299,7 @@ describe('compact text, which is read the quick way, gives what the parser gives
     }
   };
 
-  test('for any value', () => {
+  test('returns what the parser returns for any value', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), (value) => {
         const text = JSON.stringify(value);
@@ -313,5 +313,5 @@ describe('compact text, which is read the quick way, gives what the parser gives
     '[1e-400]', '[-0]', '[1.0]', '[1e2]', '[0.1]', '[123456789012345680000]', '[333333333.33333329]', '"\\ud800"', '"\\udc00\\ud800"',
     '{"\\ud800":1}', '"\\uD83D\\uDE02"', '{"2":1,"1":2}', '{"b":1,"a":2}', '[1,]', '{"a":1', '', '{"\\\\":1}', '{"\\n":1}',
     '['.repeat(64) + ']'.repeat(64), '['.repeat(65) + ']'.repeat(65), '['.repeat(100_000),
-  ])('for %j', (text) => deepStrictEqual(outcome(text), outcome(` ${text}`))); // prettier-ignore
+  ])('returns what the parser returns for %j', (text) => deepStrictEqual(outcome(text), outcome(` ${text}`))); // prettier-ignore
 });

@@ -8,7 +8,7 @@ import { formatPointer } from './pointer';
 import type { JsonValue } from './value';
 import { runs } from '../../../../tools/testing/runs';
 
-describe('agreement with rfc6902', () => {
+describe('applyPatch and the package rfc6902', () => {
   /** Returns every location in the document, root first. */
   function locations(value: JsonValue, at: string[] = []): { at: string[]; value: JsonValue }[] {
     const children = value !== null && typeof value === 'object' ? Object.entries(value) : [];
@@ -71,7 +71,7 @@ describe('agreement with rfc6902', () => {
     return undefined;
   }
 
-  test('on random documents and operations without hazards', () => {
+  test('agree on random documents and operations without hazardous names', () => {
     // Not structuredClone: in Jest its arrays are not instances of the reference's Array.
     const clone = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
     const outcomes = { succeeded: 0, failed: 0 };

@@ -30,7 +30,7 @@ function run(document: JsonValue, patch: JsonValue): JsonValue {
   return applyPatch(document, parsePatch(patch, { at: '/patch_ops', maxOperations: 1000 }), '/patch_ops');
 }
 
-(hasVectors ? describe : describe.skip)('the test cases of RFC 6902', () => {
+(hasVectors ? describe : describe.skip)('applyPatch and the test cases of RFC 6902', () => {
   interface Vector {
     comment?: string;
     doc: JsonValue;
@@ -42,7 +42,7 @@ function run(document: JsonValue, patch: JsonValue): JsonValue {
   const cases = hasVectors ? (JSON.parse(readFileSync(vectors, 'utf8')) as Vector[]) : [{ doc: null, patch: [] }];
 
   test.each(cases.map((vector, index): [string, Vector] => [`${index} ${vector.comment ?? ''}`, vector]))(
-    '%s',
+    'agree on case %s',
     (_name, vector) => {
       const before = canonicalize(vector.doc);
       if (vector.error === undefined) {
@@ -59,7 +59,7 @@ function run(document: JsonValue, patch: JsonValue): JsonValue {
 describe('parsePatch', () => {
   const options = { at: '/patch_ops', maxOperations: 10 };
 
-  test('keeps what RFC 6902 defines and nothing else', () => {
+  test('returns only the members that RFC 6902 defines', () => {
     const patch = json(
       '[{"op":"add","path":"/a","value":null,"from":"/x","__proto__":{"x":1},"note":1},{"op":"remove","path":"","value":1},{"op":"move","from":"/a","path":"/b","value":2}]',
     );
@@ -94,7 +94,7 @@ describe('parsePatch', () => {
     ]);
   });
 
-  test('inherited members are not members', () => {
+  test('ignores inherited members', () => {
     const operation = Object.create({ value: 1 }) as { [key: string]: JsonValue };
     operation['op'] = 'add';
     operation['path'] = '/a';
@@ -104,11 +104,11 @@ describe('parsePatch', () => {
     }
   });
 
-  test.each([null, {}, 'x', 1])('%j is not a patch', (value) => {
+  test.each([null, {}, 'x', 1])('refuses %j', (value) => {
     expect(detailsOf(() => parsePatch(value, options))).toMatchObject([{ path: '/patch_ops', code: 'invalid_type' }]);
   });
 
-  test('narrowed operations', () => {
+  test('refuses an operation that is not allowed', () => {
     const patch: JsonValue = [
       { op: 'add', path: '/a', value: 1 },
       { op: 'test', path: '/a', value: 1 },
@@ -117,7 +117,7 @@ describe('parsePatch', () => {
     expect(details).toMatchObject([{ path: '/patch_ops/1/op', message: 'Must be one of add, replace, remove.' }]);
   });
 
-  test('too many operations are one problem', () => {
+  test('reports too many operations as one problem', () => {
     const patch = Array.from({ length: 10_000 }, () => 1);
     expect(detailsOf(() => parsePatch(patch, options))).toMatchObject([
       { path: '/patch_ops', code: 'too_many_operations' },
@@ -125,7 +125,7 @@ describe('parsePatch', () => {
   });
 });
 
-describe('hazards', () => {
+describe('applyPatch with hazardous paths', () => {
   const failing: [string, JsonValue, PatchOperation, string][] = [
     ['add below inherited __proto__', {}, { op: 'add', path: '/__proto__/x', value: 1 }, 'path_not_found'],
     [
@@ -134,7 +134,12 @@ describe('hazards', () => {
       { op: 'add', path: '/constructor/prototype/x', value: 1 },
       'path_not_found',
     ],
-    ['add one below constructor', { a: {} }, { op: 'add', path: '/a/constructor/name', value: 1 }, 'path_not_found'],
+    [
+      'add below a nested inherited constructor',
+      { a: {} },
+      { op: 'add', path: '/a/constructor/name', value: 1 },
+      'path_not_found',
+    ],
     ['replace inherited constructor', {}, { op: 'replace', path: '/constructor', value: 1 }, 'path_not_found'],
     ['replace inherited __proto__', {}, { op: 'replace', path: '/__proto__', value: {} }, 'path_not_found'],
     ['remove inherited toString', {}, { op: 'remove', path: '/toString' }, 'path_not_found'],
@@ -170,20 +175,20 @@ describe('hazards', () => {
     ['replace -', { a: [1, 2] }, { op: 'replace', path: '/a/-', value: 1 }, 'path_not_found'],
     ['remove -', { a: [1, 2] }, { op: 'remove', path: '/a/-' }, 'path_not_found'],
     ['copy from -', { a: [1, 2] }, { op: 'copy', from: '/a/-', path: '/b' }, 'path_not_found'],
-    ['bad escape', { '~2': 1 }, { op: 'remove', path: '/~2' }, 'invalid_pointer'],
-    ['no leading slash', { a: 1 }, { op: 'remove', path: 'a' }, 'invalid_pointer'],
-    ['bad escape in from', { '~2': 1 }, { op: 'copy', from: '/~2', path: '/a' }, 'invalid_pointer'],
+    ['remove with a bad escape', { '~2': 1 }, { op: 'remove', path: '/~2' }, 'invalid_pointer'],
+    ['remove without a leading slash', { a: 1 }, { op: 'remove', path: 'a' }, 'invalid_pointer'],
+    ['copy with a bad escape in from', { '~2': 1 }, { op: 'copy', from: '/~2', path: '/a' }, 'invalid_pointer'],
     ['add below a scalar', { a: 'text' }, { op: 'add', path: '/a/0', value: 1 }, 'path_not_found'],
     ['add below null', { a: null }, { op: 'add', path: '/a/b', value: 1 }, 'path_not_found'],
     ['add below a scalar root', 7, { op: 'add', path: '/a', value: 1 }, 'path_not_found'],
     ['add without a parent', {}, { op: 'add', path: '/a/b', value: 1 }, 'path_not_found'],
-    ['remove what is not there', {}, { op: 'remove', path: '/a' }, 'path_not_found'],
+    ['remove a missing member', {}, { op: 'remove', path: '/a' }, 'path_not_found'],
     ['remove the root', {}, { op: 'remove', path: '' }, 'root_removed'],
     ['move into own child', { a: { b: {} } }, { op: 'move', from: '/a', path: '/a/b/c' }, 'invalid_move'],
     ['move the root into itself', { a: 1 }, { op: 'move', from: '', path: '/b' }, 'invalid_move'],
-    ['move what is not there onto itself', {}, { op: 'move', from: '/a', path: '/a' }, 'path_not_found'],
-    ['test another value', { a: 1 }, { op: 'test', path: '/a', value: '1' }, 'test_failed'],
-    ['test what is not there', {}, { op: 'test', path: '/a', value: null }, 'test_failed'],
+    ['move a missing member onto itself', {}, { op: 'move', from: '/a', path: '/a' }, 'path_not_found'],
+    ['test with another value', { a: 1 }, { op: 'test', path: '/a', value: '1' }, 'test_failed'],
+    ['test a missing member', {}, { op: 'test', path: '/a', value: null }, 'test_failed'],
   ];
 
   test.each(failing)('%s fails, and nothing changes', (_name, document, operation, code) => {
@@ -230,7 +235,12 @@ describe('hazards', () => {
       { op: 'add', path: '/10', value: 1 },
       '[0,0,0,0,0,0,0,0,0,0,1]',
     ],
-    ['escaped names', '{"a/b":{"m~n":1}}', { op: 'replace', path: '/a~1b/m~0n', value: 2 }, '{"a/b":{"m~n":2}}'],
+    [
+      'replace with escaped names',
+      '{"a/b":{"m~n":1}}',
+      { op: 'replace', path: '/a~1b/m~0n', value: 2 },
+      '{"a/b":{"m~n":2}}',
+    ],
     ['replace the root', '{"a":1}', { op: 'replace', path: '', value: [] }, '[]'],
     ['add the root', '{"a":1}', { op: 'add', path: '', value: null }, 'null'],
     ['move a member to the root', '{"a":{"b":1}}', { op: 'move', from: '/a', path: '' }, '{"b":1}'],
@@ -239,26 +249,26 @@ describe('hazards', () => {
     ['move onto itself', '{"a":[1,2]}', { op: 'move', from: '/a/1', path: '/a/1' }, '{"a":[1,2]}'],
     ['move the root onto itself', '{"a":1}', { op: 'move', from: '', path: '' }, '{"a":1}'],
     [
-      'move to a sibling whose name starts alike',
+      'move to a sibling whose name has the same prefix',
       '{"a":1,"ab":{}}',
       { op: 'move', from: '/a', path: '/ab/c' },
       '{"ab":{"c":1}}',
     ],
     ['move within an array', '[1,2,3]', { op: 'move', from: '/0', path: '/2' }, '[2,3,1]'],
     [
-      'test ignores key order',
+      'test with another order of keys',
       '{"a":{"b":1,"c":[2]}}',
       { op: 'test', path: '/a', value: { c: [2], b: 1 } },
       '{"a":{"b":1,"c":[2]}}',
     ],
-    ['test compares numbers by value', '[1.0,1e2,0]', { op: 'test', path: '', value: [1, 100, -0] }, '[1,100,0]'],
-  ])('%s', (_name, document, operation, expected) => {
+    ['test with other spellings of numbers', '[1.0,1e2,0]', { op: 'test', path: '', value: [1, 100, -0] }, '[1,100,0]'],
+  ])('%s succeeds', (_name, document, operation, expected) => {
     const before = json(document);
     deepStrictEqual(json(canonicalize(applyPatch(before, [operation]))), json(expected));
     deepStrictEqual(before, json(document));
   });
 
-  test('the second operation fails: nothing has changed', () => {
+  test('a failed second operation leaves the document unchanged', () => {
     const document = { a: { b: [1] } };
     const patch: PatchOperation[] = [
       { op: 'add', path: '/a/b/-', value: 2 },
@@ -271,8 +281,8 @@ describe('hazards', () => {
   });
 });
 
-describe('aliases', () => {
-  test('a later operation does not reach into an earlier value, the patch or the document', () => {
+describe('applyPatch and shared values', () => {
+  test('a later operation does not change an earlier value, the patch or the document', () => {
     const shared = { n: [1] };
     const document = { base: { n: [0] } };
     const patch: PatchOperation[] = [
@@ -301,7 +311,7 @@ describe('aliases', () => {
     expect(applyPatch(document, patch)).toEqual(once);
   });
 
-  test('what no operation touches is shared, not copied', () => {
+  test('values that no operation touches are shared, not copied', () => {
     const document = { a: { big: [1, 2, 3] }, b: { n: 1 } };
     const result = applyPatch(document, [{ op: 'replace', path: '/b/n', value: 2 }]) as typeof document;
     expect(result.a).toBe(document.a);
@@ -309,15 +319,15 @@ describe('aliases', () => {
   });
 });
 
-describe('growth', () => {
-  test('copies that double the document are stopped, and the operation is named', () => {
+describe('the limits of applyPatch', () => {
+  test('copies that double the document are refused, and the operation is named', () => {
     const patch = Array.from({ length: 1000 }, (_, i): PatchOperation => ({ op: 'copy', from: '', path: `/k${i}` }));
     const [detail] = detailsOf(() => applyPatch({ a: [1, 2, 3] }, patch, '/patch_ops'));
     expect(detail).toMatchObject({ code: 'too_large' });
     expect(Number(detail?.path.replace('/patch_ops/', ''))).toBeLessThan(25);
   });
 
-  test('long strings and keys count', () => {
+  test('long strings and keys count as copied', () => {
     const copies: PatchOperation[] = [1, 2, 3].map((i) => ({ op: 'copy', from: '/a', path: `/b${i}` }));
     const long = 'x'.repeat(400_000);
     expect(detailsOf(() => applyPatch({ a: long }, copies))).toMatchObject([{ path: '/2', code: 'too_large' }]);
@@ -326,7 +336,7 @@ describe('growth', () => {
     ]);
   });
 
-  test('a thousand ordinary copies are fine', () => {
+  test('a thousand ordinary copies are accepted', () => {
     const patch = Array.from({ length: 1000 }, (_, i): PatchOperation => ({ op: 'copy', from: '/a', path: `/k${i}` }));
     expect(Object.keys(applyPatch({ a: [1, 2, 3] }, patch) as object)).toHaveLength(1001);
   });
@@ -348,12 +358,12 @@ describe('growth', () => {
       ],
       1,
     ],
-  ])('%s beyond the depth', (_name, document, operations, index) => {
+  ])('%s beyond the depth is refused', (_name, document, operations, index) => {
     const [detail] = detailsOf(() => applyPatch(document, operations, '', limits));
     expect(detail).toMatchObject({ path: `/${index}`, code: 'too_deep' });
   });
 
-  test('up to the depth', () => {
+  test('add and move up to the depth are accepted', () => {
     expect(applyPatch({ a: {} }, [{ op: 'add', path: '/a/b', value: deep(2) }], '', limits)).toEqual({
       a: { b: [[]] },
     });
@@ -369,13 +379,13 @@ describe('growth', () => {
       ...(at === 0 ? [] : [{ op: 'move' as const, from: paths[at - 1]!, path: path + '/'.repeat(60) }]),
     ]);
 
-  test.each([1, 20, 110])('%i moves of what is deep already, from longer names to shorter ones', (moves) => {
+  test.each([1, 20, 110])('%i moves of deep values to shorter names are refused at the last move', (moves) => {
     const [detail] = detailsOf(() => applyPatch({}, chained(moves), '/patch_ops'));
     expect(detail).toMatchObject({ path: `/patch_ops/${2 * moves}`, code: 'too_deep' });
     expect(detail?.message).toContain('more than 64 levels deep at "/n///');
   });
 
-  test('moved, and then changed inside', () => {
+  test('a move beyond the depth is refused, even if a later operation changes the value', () => {
     const patch: PatchOperation[] = [
       { op: 'move', from: '/a', path: '/c/a' },
       { op: 'add', path: '/c/a/x', value: 1 },
@@ -384,13 +394,13 @@ describe('growth', () => {
     expect(detail).toMatchObject({ path: '/0', code: 'too_deep', message: expect.stringContaining('at "/c/a/b"') });
   });
 
-  test('deep on the way, and not in the end', () => {
+  test('a document may exceed the depth between operations', () => {
     const back: PatchOperation[] = [{ op: 'move', from: '/n' + '/'.repeat(60), path: '/n' }];
     expect(isWithinDepth(applyPatch({}, [...chained(1), ...back]), 64)).toBe(true);
     expect(isWithinDepth(applyPatch({}, [...chained(110), { op: 'replace', path: '/n', value: 1 }]), 64)).toBe(true);
   });
 
-  test('a document that is deeper than what is taken in today can be patched beside that', () => {
+  test('a stored document beyond the depth can be patched in other places', () => {
     const document = { old: deep(3_000), a: { b: {} }, c: [1] };
     const patch: PatchOperation[] = [
       { op: 'move', from: '/c', path: '/a/b/c' },
@@ -401,7 +411,7 @@ describe('growth', () => {
     expect(applyPatch(document, patch)).toMatchObject({ a: { b: { c: [1] } } });
   }); // prettier-ignore
 
-  test('elements that are shifted again and again are counted', () => {
+  test('shifted elements are counted and limited', () => {
     const list = Array.from({ length: 1000 }, (_, index) => index);
     const patch: PatchOperation[] = [
       { op: 'remove', path: '/list/200' },
@@ -416,7 +426,7 @@ describe('growth', () => {
     expect(detail?.message).toContain(`more than ${shifted - 1} times`);
   });
 
-  test('a copy of objects with far integer keys takes no more room than they did', () => {
+  test('copies of objects with large integer keys need no extra memory', () => {
     const list = json(`[${'{"1000":0},'.repeat(2_000)}0]`);
     const before = process.memoryUsage().heapUsed;
     const copies = Array.from({ length: 10 }, (_, at): PatchOperation => ({ op: 'copy', from: '/list', path: `/c${at}` }));
@@ -426,7 +436,7 @@ describe('growth', () => {
     expect(result).toHaveProperty('c9', list);
   }); // prettier-ignore
 
-  test('a failure names the operation and the place, both short', () => {
+  test('a failure names the operation, and shortens the paths', () => {
     const long = '/k'.repeat(100_000);
     const [detail] = detailsOf(() => applyPatch({}, [{ op: 'move', from: long, path: long + '/x' }], '/patch_ops'));
     expect(detail?.message).toContain(`from "${'/k'.repeat(127)}/…" to "${'/k'.repeat(127)}/…"`);
@@ -434,32 +444,32 @@ describe('growth', () => {
     expect(detailsOf(() => parsePatch(Array.from({ length: 1000 }, () => ({})), { at: '', maxOperations: 1000 }))).toHaveLength(100);
   }); // prettier-ignore
 
-  test('10,000 operations on one array', () => {
+  test('10,000 operations on one array are accepted', () => {
     const patch = Array.from({ length: 10_000 }, (_, i): PatchOperation => ({ op: 'add', path: '/list/0', value: i }));
     expect((applyPatch({ list: [] }, patch) as { list: number[] }).list.slice(0, 2)).toEqual([9999, 9998]);
   });
 });
 
-describe('problems of the result are put down to operations', () => {
+describe('problemsOfPatch', () => {
   const document = { list: [{ n: 0 }, { n: 1 }, { n: 2 }], name: { given: 'A' }, other: 1 };
   test.each<[string, PatchOperation[], string, string]>([
-    ['nothing changed', [], '/other', ''],
-    ['another place', [{ op: 'add', path: '/new', value: 1 }], '/other', ''],
-    ['set twice', [{ op: 'replace', path: '/other', value: 1 }, { op: 'replace', path: '/other', value: 2 }], '/other', '/1'],
-    ['set around it', [{ op: 'replace', path: '/name', value: {} }, { op: 'add', path: '/name/family', value: 'B' }], '/name/given', '/0'],
-    ['taken out inside it', [{ op: 'test', path: '/other', value: 1 }, { op: 'remove', path: '/name/given' }], '/name', '/1'],
-    ['missing', [{ op: 'remove', path: '/name/given' }, { op: 'remove', path: '/other' }], '/name/given', '/0'],
-    ['moved away', [{ op: 'move', from: '/name', path: '/moved' }], '/name', '/0'],
-    ['moved to', [{ op: 'move', from: '/name', path: '/moved' }], '/moved/given', '/0'],
-    ['copied to', [{ op: 'copy', from: '/list/0', path: '/list/-' }], '/list/3/n', '/0'],
-    ['an element before others that came', [{ op: 'replace', path: '/list/1/n', value: 'x' }, { op: 'add', path: '/list/0', value: {} }, { op: 'add', path: '/list/3', value: {} }], '/list/2/n', '/0'],
-    ['an element after others that went', [{ op: 'replace', path: '/list/2/n', value: 'x' }, { op: 'remove', path: '/list/0' }], '/list/1/n', '/0'],
-    ['an element that came', [{ op: 'add', path: '/list/1', value: {} }, { op: 'remove', path: '/list/0' }], '/list/0/n', '/0'],
-    ['an element that was there', [{ op: 'add', path: '/list/1', value: {} }, { op: 'remove', path: '/list/0' }], '/list/1/n', ''],
-    ['an index as a name', [{ op: 'add', path: '/name/1', value: 1 }, { op: 'remove', path: '/name/given' }], '/name/1', '/0'],
-    ['the root', [{ op: 'replace', path: '', value: {} }], '/x', '/0'],
-    ['a place that was cut', [{ op: 'add', path: '/name/' + 'x'.repeat(300), value: 1 }], `/name/${'x'.repeat(249)}…`, '/0'],
-  ])('%s', (_name, operations, path, operation) => {
+    ['no operation', [], '/other', ''],
+    ['an operation on another path', [{ op: 'add', path: '/new', value: 1 }], '/other', ''],
+    ['a value that was set twice', [{ op: 'replace', path: '/other', value: 1 }, { op: 'replace', path: '/other', value: 2 }], '/other', '/1'],
+    ['a value whose parent was replaced', [{ op: 'replace', path: '/name', value: {} }, { op: 'add', path: '/name/family', value: 'B' }], '/name/given', '/0'],
+    ['an object that lost a member', [{ op: 'test', path: '/other', value: 1 }, { op: 'remove', path: '/name/given' }], '/name', '/1'],
+    ['a removed value', [{ op: 'remove', path: '/name/given' }, { op: 'remove', path: '/other' }], '/name/given', '/0'],
+    ['a value that was moved away', [{ op: 'move', from: '/name', path: '/moved' }], '/name', '/0'],
+    ['a value at the target of a move', [{ op: 'move', from: '/name', path: '/moved' }], '/moved/given', '/0'],
+    ['a value at the target of a copy', [{ op: 'copy', from: '/list/0', path: '/list/-' }], '/list/3/n', '/0'],
+    ['an element that later insertions moved', [{ op: 'replace', path: '/list/1/n', value: 'x' }, { op: 'add', path: '/list/0', value: {} }, { op: 'add', path: '/list/3', value: {} }], '/list/2/n', '/0'],
+    ['an element that a later removal moved', [{ op: 'replace', path: '/list/2/n', value: 'x' }, { op: 'remove', path: '/list/0' }], '/list/1/n', '/0'],
+    ['an inserted element', [{ op: 'add', path: '/list/1', value: {} }, { op: 'remove', path: '/list/0' }], '/list/0/n', '/0'],
+    ['an element that no operation changed', [{ op: 'add', path: '/list/1', value: {} }, { op: 'remove', path: '/list/0' }], '/list/1/n', ''],
+    ['a member with a numeric name', [{ op: 'add', path: '/name/1', value: 1 }, { op: 'remove', path: '/name/given' }], '/name/1', '/0'],
+    ['a replaced root', [{ op: 'replace', path: '', value: {} }], '/x', '/0'],
+    ['a shortened path', [{ op: 'add', path: '/name/' + 'x'.repeat(300), value: 1 }], `/name/${'x'.repeat(249)}…`, '/0'],
+  ])('returns the operation that caused the problem: %s', (_name, operations, path, operation) => {
     const problem = { path, message: 'is wrong', code: 'wrong' };
     expect(problemsOfPatch([problem], document, operations, '/patch_ops')).toEqual([
       { path: `/patch_ops${operation}`, message: `in the result, ${path} is wrong`, code: 'wrong' },
@@ -475,7 +485,7 @@ describe('jsonEquals', () => {
     return Object.fromEntries(entries.map(([key, member]) => [key, reversed(member)]));
   }
 
-  test('is equality of the canonical texts', () => {
+  test('agrees with a comparison of the canonical texts', () => {
     fc.assert(
       fc.property(jsonValues(anyKey), jsonValues(anyKey), (a, b) => {
         expect(jsonEquals(a, b)).toBe(canonicalize(a) === canonicalize(b));

@@ -16,21 +16,21 @@ describe('parsePointer', () => {
     ['/ ', [' ']],
     ['/c%d', ['c%d']],
     ['/__proto__/x', ['__proto__', 'x']],
-  ])('%j', (text, tokens) => {
+  ])('parses %j', (text, tokens) => {
     expect(parsePointer(text)).toEqual(tokens);
     expect(isPointer(text)).toBe(true);
   });
 
-  test.each(['a', 'a/b', '#/a', ' /a', '/~', '/~2', '/a~', '/a~/b', '~0'])('%j is refused', (text) => {
+  test.each(['a', 'a/b', '#/a', ' /a', '/~', '/~2', '/a~', '/a~/b', '~0'])('refuses %j', (text) => {
     expect(isPointer(text)).toBe(false);
     expect(() => parsePointer(text)).toThrow(DomainError);
   });
 
-  test('undoes formatPointer', () => {
+  test('reverses formatPointer', () => {
     fc.assert(fc.property(fc.array(anyKey), (tokens) => expect(parsePointer(formatPointer(tokens))).toEqual(tokens)));
   });
 
-  test('takes a pointer as long as a body', () => {
+  test('accepts a pointer as long as a body', () => {
     expect(parsePointer('/a~1'.repeat(300_000))).toHaveLength(300_000);
   });
 });
@@ -39,11 +39,11 @@ test.each([
   ['/a'.repeat(128), '/a'.repeat(128)],
   ['/a'.repeat(129), '/a'.repeat(127) + '/…'],
   [`/${'a'.repeat(253)}😂b`, `/${'a'.repeat(253)}…`],
-])('shortPointer cuts what is longer than 256 characters: case %#', (pointer, short) => {
+])('shortPointer cuts a pointer beyond 256 characters: case %#', (pointer, short) => {
   expect(shortPointer(pointer)).toBe(short);
 });
 
-test('formatPointer escapes names and takes indexes', () => {
+test('formatPointer escapes names and accepts indexes', () => {
   expect(formatPointer(['a/b', 'm~n', 0, '', '~1'])).toBe('/a~1b/m~0n/0//~01');
   expect(formatPointer([])).toBe('');
 });
@@ -75,7 +75,7 @@ describe('getAt', () => {
     ['/k"l', 6],
     ['/ ', 7],
     ['/m~0n', 8],
-  ])('%j', (pointer, value) => expect(getAt(document, parsePointer(pointer))).toEqual(value));
+  ])('returns the value at %j', (pointer, value) => expect(getAt(document, parsePointer(pointer))).toEqual(value));
 
   test.each([
     '/foo/2',
@@ -89,16 +89,16 @@ describe('getAt', () => {
     '/foo/0/0',
     '/foo/ 1',
     '/foo/',
-  ])('%j names nothing', (pointer) => expect(getAt(document, parsePointer(pointer))).toBeUndefined());
+  ])('returns undefined for %j', (pointer) => expect(getAt(document, parsePointer(pointer))).toBeUndefined());
 
-  test('inherited members name nothing', () => {
+  test('returns undefined for inherited members', () => {
     for (const key of HAZARD_KEYS) expect(getAt({}, [key])).toBeUndefined();
     expect(getAt({}, ['constructor', 'prototype'])).toBeUndefined();
     expect(getAt('text', ['length'])).toBeUndefined();
     expect(getAt([], ['length'])).toBeUndefined();
   });
 
-  test('own members are found, whatever their names', () => {
+  test('returns own members with hazardous names', () => {
     for (const key of HAZARD_KEYS) expect(getAt(Object.fromEntries([[key, { x: 1 }]]), [key, 'x'])).toBe(1);
   });
 });

@@ -89,12 +89,12 @@ test.each<[fact: LogFact | LogOwnFact | LogRecordsFact | ViewCommittedFact, memb
     { type: 'log.key_announced', vkey: 'log.example/x+00000001+AQ+/=', announcedBy: 'iss_owner', announcedAt: at },
     { vkey: 'log.example/x+00000001+AQ+/=', log_origin: 'log.example/x', announced_by: 'iss_owner', announced_at: time },
   ],
-])('the entry of %j holds its members and no others', (fact, members) => {
+])('logEntryText writes exactly the expected members for %j', (fact, members) => {
   const entry: unknown = JSON.parse(logEntryText(fact, salt));
   expect(entry).toEqual({ entry_version: 'iss_log_entry_v1', type: fact.type, salt: '-_v7-_v7-_v7-_v7-_v7-w', ...members });
 }); // prettier-ignore
 
-test('scopes of a fact keep their order in the fact', () => {
+test('logEntryText does not reorder the scopes in the fact', () => {
   const scopes = ['b', 'a'];
   logEntryText(
     { type: 'grant.changed', tenantId: 't', grantId: 'g', scopes, ...all, expiresAt: null, changedAt: at },
@@ -110,6 +110,6 @@ test.each<LogFact>([
   { type: 'grant.revoked', tenantId: 't', grantId: 'g', revokedAt: at },
   { type: 'tenant.owner_changed', tenantId: 't', principalId: 'p', fromPrincipalId: null, changedAt: at },
   { type: 'subject.erased', tenantId: 't', ...subject, erasedIndexes: [], erasedAt: at, erasedVersions: null },
-])('the moment of %j', (fact) => {
+])('momentOfFact returns the time of %j', (fact) => {
   expect(momentOfFact(fact)).toBe(at);
 }); // prettier-ignore

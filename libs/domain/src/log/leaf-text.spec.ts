@@ -4,20 +4,20 @@ import { backfillEntries, keyedLeafText, mapBackfillText, mapStartText } from '.
 const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const A = 'A'.repeat(43);
 
-test('the leaf of an entry with keys names the hash of the entry, and not the entry', () => {
+test('keyedLeafText contains the hash of the entry, not the entry itself', () => {
   expect(keyedLeafText('{}', [key(0)])).toBe(
     `{"body":"RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o","entry_version":"iss_log_entry_v2","keys":["${A}"]}`,
   );
   expect(keyedLeafText('{}', [])).toContain('"keys":[]');
 });
 
-test('a map.backfill entry has the keys of consecutive entries', () => {
+test('mapBackfillText lists the keys of consecutive entries', () => {
   expect(mapBackfillText(256, [[key(0)], [], [key(0), key(0)]])).toBe(
     `{"entries":[["${A}"],[],["${A}","${A}"]],"from":256,"map_version":"iss_map_v1","type":"map.backfill"}`,
   );
 });
 
-test('the text of an entry with keys differs only in its version', () => {
+test('the text of an entry with keys differs only in its entry_version', () => {
   const fact = { type: 'grant.revoked', tenantId: 't', grantId: 'g', revokedAt: new Date(0) } as const;
   const salt = new Uint8Array(16);
   const keyed = logEntryText(fact, salt, KEYED_ENTRY_VERSION);
@@ -25,7 +25,7 @@ test('the text of an entry with keys differs only in its version', () => {
   expect(keyed.replace('iss_log_entry_v2', 'iss_log_entry_v1')).toBe(logEntryText(fact, salt));
 });
 
-test('the entries before the first one with keys name the key that derives keys', () => {
+test('mapStartText names the first entry with keys, and the VRF key', () => {
   expect(mapStartText(256, 'example.org+1+AA')).toBe(
     '{"map_version":"iss_map_v1","starts_at":256,"type":"map.start","vrf_key":"example.org+1+AA"}',
   );
@@ -37,7 +37,7 @@ describe('map.backfill entries', () => {
     Array.from({ length }, () => Array.from({ length: count }, () => key(1)));
   const sizesOf = (keys: Uint8Array[][]) => backfillEntries(7, keys).map(({ from, keys: part }) => [from, part.length]);
 
-  test('follow one another, each with at most 256 entries', () => {
+  test('are consecutive, with at most 256 entries each', () => {
     expect(sizesOf([])).toEqual([]);
     expect(sizesOf(entries(256, 0))).toEqual([[7, 256]]);
     expect(sizesOf(entries(513, 1))).toEqual([
@@ -47,7 +47,7 @@ describe('map.backfill entries', () => {
     ]);
   });
 
-  test('have at most 1,024 keys, and an entry with more is alone', () => {
+  test('have at most 1,024 keys, except a single entry with more', () => {
     expect(sizesOf(entries(4, 256))).toEqual([[7, 4]]);
     expect(sizesOf(entries(5, 256))).toEqual([
       [7, 4],
@@ -63,7 +63,7 @@ describe('map.backfill entries', () => {
     ]);
   });
 
-  test('have the text of their part', () => {
+  test('have the text that mapBackfillText returns for their part', () => {
     const keys = [...entries(4, 256), [key(0)]];
     expect(backfillEntries(7, keys)[1]).toEqual({ from: 11, keys: [[key(0)]], text: mapBackfillText(11, [[key(0)]]) });
   });

@@ -53,13 +53,13 @@ const audited = (recordId: number, length: number): WaitingRecord =>
   audit(recordId, {}, { ...AUDIT, requestId: 'r'.repeat(length - AUDIT_TEXT.length + 'req-1'.length) });
 const idsOf = (records: WaitingRecord[]) => batchRecords(records).map(({ recordIds }) => recordIds);
 
-test('the members of an entry with records of the audit trail', () => {
+test('recordMembers returns the members of audit records', () => {
   expect(recordMembers({ type: 'audit.recorded', tenantId: 't', records: [AUDIT, AUDIT] })).toEqual(
     [0, 1].map(() => JSON.parse(AUDIT_TEXT)),
   );
 });
 
-test('the members of an entry with disclosures', () => {
+test('recordMembers returns the members of disclosures', () => {
   expect(
     recordMembers({
       type: 'disclosures.recorded',
@@ -69,7 +69,7 @@ test('the members of an entry with disclosures', () => {
   ).toEqual([MEMBERS, { ...MEMBERS, paths: ['/legal'] }]);
 });
 
-test('a batch has the records of one type, tenant and lateness, in ascending order', () => {
+test('a batch has records of one type, tenant and isLate value, in ascending order', () => {
   const disclosure: WaitingRecord = {
     type: 'disclosures.recorded',
     tenantId: 't',
@@ -101,7 +101,7 @@ test('a batch has at most 256 records', () => {
   expect(idsOf(records).map(({ length }) => length)).toEqual([256, 256, 1]);
 });
 
-test('a batch has at most 59,000 bytes with a comma after each record, and a longer record is alone', () => {
+test('a batch has at most 59,000 bytes including commas, except a single longer record', () => {
   expect(idsOf([audited(1, 29_499), audited(2, 29_499)])).toEqual([[1, 2]]);
   expect(idsOf([audited(1, 29_499), audited(2, 29_500)])).toEqual([[1], [2]]);
   expect(idsOf([audited(1, 70_000), audited(2, 29_499), audited(3, 29_499), audited(4, 500)])).toEqual([

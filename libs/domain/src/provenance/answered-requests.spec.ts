@@ -25,38 +25,43 @@ const answers = (asked: AskedPaths[]): boolean[] | undefined => {
 };
 
 test.each<[string, string[], number, boolean]>([
-  ['a leaf that changed with new evidence', ['/attributes/name'], 1, true],
-  ['a leaf that had changed before', ['/attributes/name'], 2, false],
-  ['a leaf whose evidence is carried', ['/attributes/seat/town'], 1, false],
-  ['a leaf that did not change', ['/attributes/seat/zip'], 1, false],
-  ['a subtree of which some changed, with new evidence', ['/attributes/list'], 1, true],
-  ['an element that came', ['/attributes/list/1'], 1, true],
-  ['an element that was there', ['/attributes/list/0'], 1, false],
-  ['a subtree with a carried change', ['/attributes/seat'], 1, false],
-  ['all, with a carried change', ['/attributes'], 1, false],
-  ['two that changed, one below the other', ['/attributes/list', '/attributes/list/1', '/attributes/name'], 1, true],
-  ['one of two', ['/attributes/name', '/attributes/seat/zip'], 1, false],
-  ['what is not there', ['/attributes/none'], 1, false],
-  ['an element by no index', ['/attributes/list/01'], 1, false],
-  ['what everything inherits', ['/attributes/constructor'], 1, false],
-  ['what is no attribute', ['/evidence/0'], 1, false],
-])('%s', (_, paths, askedAt, isAnswered) => {
+  ['is answered by a leaf that changed with new evidence', ['/attributes/name'], 1, true],
+  ['is not answered by a change from before the request', ['/attributes/name'], 2, false],
+  ['is not answered by a change with carried evidence', ['/attributes/seat/town'], 1, false],
+  ['is not answered by a leaf that did not change', ['/attributes/seat/zip'], 1, false],
+  ['is answered by a change with new evidence in its subtree', ['/attributes/list'], 1, true],
+  ['is answered by an added element', ['/attributes/list/1'], 1, true],
+  ['is not answered by an element that existed before', ['/attributes/list/0'], 1, false],
+  ['is not answered by a subtree with a carried change', ['/attributes/seat'], 1, false],
+  ['for all attributes is not answered if one change is carried', ['/attributes'], 1, false],
+  [
+    'for nested paths is answered if all of them changed',
+    ['/attributes/list', '/attributes/list/1', '/attributes/name'],
+    1,
+    true,
+  ],
+  ['for two paths is not answered if only one changed', ['/attributes/name', '/attributes/seat/zip'], 1, false],
+  ['for a missing path is not answered', ['/attributes/none'], 1, false],
+  ['for an invalid index is not answered', ['/attributes/list/01'], 1, false],
+  ['for an inherited name is not answered', ['/attributes/constructor'], 1, false],
+  ['for a path outside /attributes is not answered', ['/evidence/0'], 1, false],
+])('a request %s', (_, paths, askedAt, isAnswered) => {
   expect(answers([{ paths, askedAt }])).toEqual([isAnswered]);
 });
 
-it('says of each request by itself', () => {
+it('answeredRequests decides each request separately', () => {
   const paths = ['/attributes/name'];
   expect(answers([{ paths, askedAt: 2 }, { paths, askedAt: 1 }])).toEqual([false, true]); // prettier-ignore
 });
 
-it('has nothing to say of attributes that are empty', () => {
+it('a request is not answered by a version without attributes', () => {
   const text = JSON.stringify(envelope({}, {}));
   const { origins } = traceVersion(FIRST, null, envelope({}, {}), 2);
   const asked = [{ paths: ['/attributes'], askedAt: 1 }];
   expect(answeredRequests([{ text, origins, asked }])).toEqual([[false]]);
 });
 
-it('says what a list of the leaves says', () => {
+it('answeredRequests agrees with listProvenance', () => {
   const values = jsonValues(fc.constantFrom('a', 'b', '0'));
   const paths = fc
     .array(fc.constantFrom('a', 'b', '0', '1'), { maxLength: 3 })

@@ -16,7 +16,7 @@ const between = (before: JsonObject, after: JsonObject): string[] =>
   changesBetween({ attributes: before }, { attributes: after }).map((path) => path.slice('/attributes'.length));
 
 test.each<[what: string, before: JsonObject, after: JsonObject, paths: string[]]>([
-  ['nothing if only other roots differ', { a: 1 }, { a: 1.0 }, []],
+  ['nothing for equal attributes', { a: 1 }, { a: 1.0 }, []],
   ['values that were changed, added or removed', { a: 1, b: 1, c: 1 }, { a: 2, c: 1, d: 1 }, ['/a', '/b', '/d']],
   [
     'each value of an object that was added or removed',
@@ -39,12 +39,12 @@ test.each<[what: string, before: JsonObject, after: JsonObject, paths: string[]]
     { a: 1 },
     ['/', '/\u0000', '/a', '/a~0', '/a~1b'],
   ],
-])('%s', (_, before, after, paths) => expect(between(before, after)).toEqual(paths));
+])('changesBetween returns %s', (_, before, after, paths) => expect(between(before, after)).toEqual(paths));
 
 const numbered = (count: number, value: JsonValue = 1): JsonObject =>
   Object.fromEntries(Array.from({ length: count }, (__, at) => [`k${at}`, value]));
 
-it('names common parents if too many values changed', () => {
+it('changesBetween returns common parents if too many values changed', () => {
   expect(between({}, { a: numbered(MAX_PATHS) })).toHaveLength(MAX_PATHS);
   expect(between({}, { a: numbered(MAX_PATHS), b: 1 })).toEqual(['/a~', '/b']);
   const ofA = Object.keys(numbered(60)).map((key) => `/a/${key}/b`);
@@ -54,7 +54,7 @@ it('names common parents if too many values changed', () => {
   expect(between({}, { a: { [long]: 1 }, b: 1 })).toEqual(['/a~', '/b']);
 });
 
-describe('of a reader of some paths', () => {
+describe('shownChanges for a reader of some paths', () => {
   const key = fc.constantFrom('a', 'b', '\u0000');
   const attributes = jsonValues(key).map((value): JsonObject => (isJsonObject(value) ? value : { a: value }));
   const visible = fc.array(key, { minLength: 1, maxLength: 3 }).map((keys) => formatPointer(['attributes', ...keys]));
@@ -63,7 +63,7 @@ describe('of a reader of some paths', () => {
     return getMember(parseStoredJson(discloseView({ ...source, visible: [path] }).envelope), 'attributes');
   };
 
-  it('names a path exactly if the part of the reader changed', () => {
+  it('returns a path exactly if the visible part changed', () => {
     fc.assert(
       fc.property(attributes, attributes, visible, (before, after, path) => {
         const shown = shownChanges(changesBetween({ attributes: before }, { attributes: after }), [path]);
@@ -73,24 +73,34 @@ describe('of a reader of some paths', () => {
   });
 
   test.each<[what: string, stored: string[] | null, visible: Visible, shown: readonly string[] | null]>([
-    ['nothing known', null, ['/attributes/a'], null],
-    ['everything visible', ['/attributes/a~', '/attributes/b'], null, ['/attributes/a', '/attributes/b']],
+    ['null if the changes are unknown', null, ['/attributes/a'], null],
     [
-      'what is visible',
+      'all changes if everything is visible',
+      ['/attributes/a~', '/attributes/b'],
+      null,
+      ['/attributes/a', '/attributes/b'],
+    ],
+    [
+      'the changes of visible values',
       ['/attributes/a', '/attributes/ab', '/attributes/b/c'],
       ['/attributes/a', '/attributes/b'],
       ['/attributes/a', '/attributes/b/c'],
     ],
-    ['nothing of a value that contains no visible path', ['/attributes/a', '/attributes/b'], ['/attributes/a/x'], []],
+    ['nothing for a changed value that is not a parent', ['/attributes/a', '/attributes/b'], ['/attributes/a/x'], []],
     [
-      'the visible paths in a parent',
+      'the visible paths below a changed parent',
       ['/attributes/a~'],
       ['/attributes/a/x', '/attributes/a/y', '/attributes/b'],
       ['/attributes/a/x', '/attributes/a/y'],
     ],
-    ['no member that is in no view', ['/attributes/a/_sd', '/attributes/a/...'], ['/attributes/a'], []],
-    ['too much to name', ['/attributes~'], [`/attributes/${'x'.repeat(MAX_CHANGED_PATHS_BYTES)}`], null],
-  ])('%s', (_, stored, paths, shown) => expect(shownChanges(stored, paths)).toEqual(shown));
+    ['no member with a reserved name', ['/attributes/a/_sd', '/attributes/a/...'], ['/attributes/a'], []],
+    [
+      'null if the visible paths are too long',
+      ['/attributes~'],
+      [`/attributes/${'x'.repeat(MAX_CHANGED_PATHS_BYTES)}`],
+      null,
+    ],
+  ])('returns %s', (_, stored, paths, shown) => expect(shownChanges(stored, paths)).toEqual(shown));
 });
 
 test.each<[wanted: string[], shown: string[] | null, touches: boolean]>([
@@ -99,4 +109,4 @@ test.each<[wanted: string[], shown: string[] | null, touches: boolean]>([
   [['/attributes/a'], ['/attributes/a/b'], true],
   [['/attributes/a/b'], ['/attributes/a'], true],
   [['/attributes/a'], ['/attributes/ab'], false],
-])('%j and changes of %j', (wanted, shown, touches) => expect(touchesChanges(wanted, shown)).toBe(touches));
+])('touchesChanges(%j, %j) is %p', (wanted, shown, touches) => expect(touchesChanges(wanted, shown)).toBe(touches));

@@ -60,7 +60,7 @@ const edited = fc
     return { before: ownersOf(before), after };
   });
 
-test('attribution stays with its element, in the patch and in provenance', () => {
+test('attribution follows its element, in the patch and in provenance', () => {
   fc.assert(
     fc.property(edited, ({ before, after }) => {
       const base = envelope(before);
@@ -92,7 +92,7 @@ test('attribution stays with its element, in the patch and in provenance', () =>
   );
 });
 
-test('attribution that stays at its index is never current for another element, and `fresh` names it', () => {
+test('attribution left at an index is never current for another element, and `fresh` refuses it', () => {
   fc.assert(
     fc.property(edited, ({ before, after }) => {
       const base = envelope(before);
@@ -119,16 +119,16 @@ test('attribution that stays at its index is never current for another element, 
 const [ann, bob, cy] = ownersOf([1, 2, 3]) as [Owner, Owner, Owner];
 
 test.each<[string, JsonObject, JsonObject]>([
-  ['moved by the draft itself', { [share(0)]: [referenceTo('o2')] }, { [share(0)]: [referenceTo('o2')] }],
-  ['named anew by the draft', { ...pathsOf([ann, bob]), [share(0)]: [referenceTo('new')] }, { [share(0)]: [referenceTo('new')] }],
-  ['taken away by the draft', {}, {}],
-  ['for other places', { ...pathsOf([ann, bob]), '/extra': [] }, { [share(0)]: [referenceTo('o2')], '/extra': [] }],
-])('attribution %s stays as it says', (_, attribute_paths, expected) => {
+  ['moves it', { [share(0)]: [referenceTo('o2')] }, { [share(0)]: [referenceTo('o2')] }],
+  ['names other evidence', { ...pathsOf([ann, bob]), [share(0)]: [referenceTo('new')] }, { [share(0)]: [referenceTo('new')] }],
+  ['removes it', {}, {}],
+  ['has attribution for other paths', { ...pathsOf([ann, bob]), '/extra': [] }, { [share(0)]: [referenceTo('o2')], '/extra': [] }],
+])('followAttribution keeps the attribution of a draft that %s', (_, attribute_paths, expected) => {
   const draft = { ...envelope([bob]), attribute_paths };
   expect(followAttribution(envelope([ann, bob]), draft, new Classes()).paths).toEqual(expected);
 }); // prettier-ignore
 
-test('attribution that named nothing does not come to name a new element', () => {
+test('attribution of a missing element does not apply to a new element', () => {
   const paths = { ...pathsOf([ann]), [share(1)]: [referenceTo('o9')] };
   const base = envelope([ann], paths);
   expect(followAttribution(base, base, new Classes()).paths).toEqual(paths);
@@ -136,12 +136,12 @@ test('attribution that named nothing does not come to name a new element', () =>
   expect(followAttribution(base, draft, new Classes()).paths).toEqual(pathsOf([ann]));
 });
 
-test('an element with another id is another, whatever else it has', () => {
+test('attribution does not follow to an element with another id', () => {
   const draft = { ...envelope([ann]), attributes: { owners: list([{ ...ann, id: 'other' }]) } };
   expect(followAttribution(envelope([ann]), draft, new Classes()).paths).toEqual({});
 });
 
-describe('what `fresh` demands for a removal', () => {
+describe('the policy `fresh` for a removal', () => {
   const item = { ...(referenceTo('new') as JsonObject), source: 'letter' };
   const base = envelope([ann, bob]);
   const removed = (attribute_paths: JsonObject, evidence: JsonValue[]): unknown => {
@@ -150,12 +150,12 @@ describe('what `fresh` demands for a removal', () => {
   }; // prettier-ignore
 
   test.each<[string, JsonObject, JsonValue[], string[]]>([
-    ['none', {}, [], ['/attributes/owners no_fresh_evidence']],
-    ['evidence of before', { '/attributes/owners': [referenceTo('o1')] }, [], ['/attributes/owners no_fresh_evidence']],
-    ['evidence that no reference names', {}, [item], ['/attributes/owners no_fresh_evidence', '/evidence/2 unreferenced_evidence']],
-    ['new evidence for the list', { '/attributes/owners': [referenceTo('new')] }, [item], []],
-    ['new evidence around it', { '/attributes': [referenceTo('new')] }, [item], []],
-    ['evidence of before that corroborates', { '/attributes': [{ ...(referenceTo('o1') as JsonObject), role: 'corroborating' }] }, [], []],
+    ['refuses no evidence', {}, [], ['/attributes/owners no_fresh_evidence']],
+    ['refuses existing evidence', { '/attributes/owners': [referenceTo('o1')] }, [], ['/attributes/owners no_fresh_evidence']],
+    ['refuses new evidence without a reference', {}, [item], ['/attributes/owners no_fresh_evidence', '/evidence/2 unreferenced_evidence']],
+    ['accepts new evidence for the list', { '/attributes/owners': [referenceTo('new')] }, [item], []],
+    ['accepts new evidence for a parent', { '/attributes': [referenceTo('new')] }, [item], []],
+    ['accepts existing evidence in a new role', { '/attributes': [{ ...(referenceTo('o1') as JsonObject), role: 'corroborating' }] }, [], []],
   ])('%s', (_, paths, evidence, expected) => {
     expect(removed(paths, evidence)).toEqual(expected);
   }); // prettier-ignore

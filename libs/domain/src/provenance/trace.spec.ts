@@ -54,96 +54,96 @@ const lines = (...versions: readonly Version[]): string[] =>
     ({ path, sinceVersion, status }) => `${path.slice('/attributes'.length)} ${sinceVersion} ${status}`,
   );
 
-describe('since', () => {
+describe('sinceVersion', () => {
   test.each<[string, JsonObject[], string[]]>([
-    ['everything is of the first version', [{ a: 1, b: { c: [1, {}] } }], ['/a 1', '/b/c/0 1', '/b/c/1 1']],
-    ['nothing where there are no attributes', [{ a: 1 }, {}], []],
-    ['what changed', [{ a: 1, b: 1 }, { a: 1, b: 2 }], ['/a 1', '/b 2']],
-    ['what came', [{ a: 1 }, { a: 1, b: 2 }], ['/a 1', '/b 2']],
-    ['what went and came again', [{ a: 1, b: 1 }, { a: 1 }, { a: 1, b: 1 }], ['/a 1', '/b 3']],
-    ['what changed and changed back', [{ a: 1 }, { a: 2 }, { a: 1 }], ['/a 3']],
-    ['what became an object, and plain again', [{ a: 1 }, { a: { b: 1 } }, { a: 1 }], ['/a 3']],
-    ['what is empty as a value', [{ a: [] }, { a: {} }, { a: {} }, { a: [] }], ['/a 4']],
-    ['what was emptied', [{ a: { b: 1 } }, { a: {} }], ['/a 2']],
-    ['an element behind one that came', [{ a: ['x', 'y'] }, { a: ['new', 'x', 'y'] }], ['/a/0 2', '/a/1 1', '/a/2 1']],
-    ['an element behind one that went', [{ a: ['x', 'y', 'z'] }, { a: ['y', 'z'] }], ['/a/0 1', '/a/1 1']],
-    ['elements that changed places', [{ a: ['x', 'y'] }, { a: ['y', 'x'] }], ['/a/0 1', '/a/1 1']],
-    ['two in the middle that changed places', [{ a: [1, 2, 3, 4] }, { a: [1, 3, 2, 4] }], ['/a/0 1', '/a/1 1', '/a/2 1', '/a/3 1']],
-    ['an element that changed where it stands', [{ a: [{ i: 1, v: 1 }, { i: 2, v: 1 }] }, { a: [{ i: 1, v: 2 }, { i: 2, v: 1 }] }],
+    ['values of the first version', [{ a: 1, b: { c: [1, {}] } }], ['/a 1', '/b/c/0 1', '/b/c/1 1']],
+    ['a version without attributes', [{ a: 1 }, {}], []],
+    ['a changed value', [{ a: 1, b: 1 }, { a: 1, b: 2 }], ['/a 1', '/b 2']],
+    ['an added value', [{ a: 1 }, { a: 1, b: 2 }], ['/a 1', '/b 2']],
+    ['a value removed and added again', [{ a: 1, b: 1 }, { a: 1 }, { a: 1, b: 1 }], ['/a 1', '/b 3']],
+    ['a value changed and changed back', [{ a: 1 }, { a: 2 }, { a: 1 }], ['/a 3']],
+    ['a value replaced by an object and restored', [{ a: 1 }, { a: { b: 1 } }, { a: 1 }], ['/a 3']],
+    ['empty arrays and objects', [{ a: [] }, { a: {} }, { a: {} }, { a: [] }], ['/a 4']],
+    ['an emptied object', [{ a: { b: 1 } }, { a: {} }], ['/a 2']],
+    ['elements after an inserted one', [{ a: ['x', 'y'] }, { a: ['new', 'x', 'y'] }], ['/a/0 2', '/a/1 1', '/a/2 1']],
+    ['elements after a removed one', [{ a: ['x', 'y', 'z'] }, { a: ['y', 'z'] }], ['/a/0 1', '/a/1 1']],
+    ['swapped elements', [{ a: ['x', 'y'] }, { a: ['y', 'x'] }], ['/a/0 1', '/a/1 1']],
+    ['two swapped elements in the middle', [{ a: [1, 2, 3, 4] }, { a: [1, 3, 2, 4] }], ['/a/0 1', '/a/1 1', '/a/2 1', '/a/3 1']],
+    ['an element changed in place', [{ a: [{ i: 1, v: 1 }, { i: 2, v: 1 }] }, { a: [{ i: 1, v: 2 }, { i: 2, v: 1 }] }],
       ['/a/0/i 1', '/a/0/v 2', '/a/1/i 1', '/a/1/v 1']],
-    ['an element that moved and changed',
+    ['an element moved and changed',
       [{ a: [{ i: 1, n: 'x', v: 1 }, { i: 2, n: 'y', v: 1 }, { i: 3, n: 'z', v: 1 }] }, { a: [{ i: 3, n: 'z', v: 2 }, { i: 1, n: 'x', v: 1 }, { i: 2, n: 'y', v: 1 }] }],
       ['/a/0/i 1', '/a/0/n 1', '/a/0/v 2', '/a/1/i 1', '/a/1/n 1', '/a/1/v 1', '/a/2/i 1', '/a/2/n 1', '/a/2/v 1']],
-    ['two elements that changed places, and each a value',
+    ['two swapped elements with changed values',
       [{ a: [{ i: 1, n: 'x', v: 1 }, { i: 2, n: 'y', v: 2 }] }, { a: [{ i: 2, n: 'y', v: 3 }, { i: 1, n: 'x', v: 4 }] }],
       ['/a/0/i 1', '/a/0/n 1', '/a/0/v 2', '/a/1/i 1', '/a/1/n 1', '/a/1/v 2']],
-    ['another element in the place of one',
+    ['an element replaced by another one',
       [{ a: [{ i: 1, n: 'x', v: 1 }, { i: 2, n: 'y', v: 1 }] }, { a: [{ i: 3, n: 'z', v: 1 }, { i: 2, n: 'y', v: 1 }] }],
       ['/a/0/i 2', '/a/0/n 2', '/a/0/v 1', '/a/1/i 1', '/a/1/n 1', '/a/1/v 1']],
-    ['one more of what is there', [{ a: ['x'] }, { a: ['x', 'x'] }], ['/a/0 1', '/a/1 2']],
-    ['an element that moved to another array', [{ a: ['x'], b: [] }, { a: [], b: ['x'] }], ['/a 2', '/b/0 2']],
+    ['a duplicate of an element', [{ a: ['x'] }, { a: ['x', 'x'] }], ['/a/0 1', '/a/1 2']],
+    ['an element moved to another array', [{ a: ['x'], b: [] }, { a: [], b: ['x'] }], ['/a 2', '/b/0 2']],
     ['keys that look like numbers', [{ '10': 1, '9': 1, a: 1 }, { '10': 1, '9': 2, a: 1 }], ['/10 1', '/9 2', '/a 1']],
-  ])('%s', (_, versions, expected) => {
+  ])('is the version of the last change: %s', (_, versions, expected) => {
     const found = lines(...versions.map((attributes) => ({ attributes })));
     expect(found).toEqual(expected.map((line) => `${line} none`));
   }); // prettier-ignore
 });
 
-describe('evidence', () => {
+describe('the status of evidence', () => {
   const named = (path: string, ...refs: JsonValue[]): JsonObject => ({ [`/attributes${path}`]: refs });
 
   test.each<[string, Version[], string[]]>([
-    ['is current where it is named', [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }], ['/a 1 current']],
-    ['is none where nothing names the place', [{ attributes: { a: 1, b: 1 }, attribute_paths: named('/a', REF) }], ['/a 1 current', '/b 1 none']],
-    ['is missing where a reference resolves to nothing', [{ attributes: { a: 1 }, attribute_paths: named('/a', REF, OTHER) }], ['/a 1 missing']],
-    ['is missing where the type is another', [{ attributes: { a: 1 }, attribute_paths: named('/a', { ...REF, evidence_type: 'x' }) }], ['/a 1 missing']],
-    ['is carried where the value changed alone',
+    ['is current for a path with a reference', [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }], ['/a 1 current']],
+    ['is none for a path without a reference', [{ attributes: { a: 1, b: 1 }, attribute_paths: named('/a', REF) }], ['/a 1 current', '/b 1 none']],
+    ['is missing if one reference names no item', [{ attributes: { a: 1 }, attribute_paths: named('/a', REF, OTHER) }], ['/a 1 missing']],
+    ['is missing if the item has another type', [{ attributes: { a: 1 }, attribute_paths: named('/a', { ...REF, evidence_type: 'x' }) }], ['/a 1 missing']],
+    ['is carried if only the value changed',
       [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: { a: 2 }, attribute_paths: named('/a', REF) }], ['/a 2 carried']],
     ['stays carried', [1, 2, 2].map((a) => ({ attributes: { a }, attribute_paths: named('/a', REF) })), ['/a 2 carried']],
-    ['is current again where the references change later',
+    ['is current again after the references change',
       [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: { a: 2 }, attribute_paths: named('/a', REF) },
         { attributes: { a: 2 }, attribute_paths: named('/a', { ...REF, role: 'corroborating' }) }], ['/a 2 current']],
-    ['is current again where the item behind changes later',
+    ['is current again after the item changes',
       [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: { a: 2 }, attribute_paths: named('/a', REF) },
         { attributes: { a: 2 }, attribute_paths: named('/a', REF), evidence: [{ ...ITEM, source: 'anew' }] }], ['/a 2 current']],
-    ['is current where value and references change together',
+    ['is current if value and references change together',
       [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) },
         { attributes: { a: 2 }, attribute_paths: named('/a', OTHER), evidence: [ITEM, OTHER_ITEM] }], ['/a 2 current']],
-    ['is not carried by other evidence that comes',
+    ['is carried if only unrelated evidence is added',
       [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) },
         { attributes: { a: 2 }, attribute_paths: named('/a', REF), evidence: [OTHER_ITEM, ITEM] }], ['/a 2 carried']],
-    ['is none where an empty list takes it away',
+    ['is none below a path with an empty list',
       [{ attributes: { a: { b: 1 }, c: 1 }, attribute_paths: { '/attributes': [REF], '/attributes/a': [] } }], ['/a/b 1 none', '/c 1 current']],
-    ['is that of the nearest path around the leaf',
+    ['comes from the nearest parent path',
       [{ attributes: { a: { b: 1, c: 1 } }, attribute_paths: { '/attributes/a': [REF], '/attributes/a/b': [OTHER] } }], ['/a/b 1 missing', '/a/c 1 current']],
-    ['may be that of the whole envelope', [{ attributes: { a: 1 }, attribute_paths: { '': [REF] } }], ['/a 1 current']],
-    ['is carried for what comes below a path that had it before',
+    ['can come from the root path', [{ attributes: { a: 1 }, attribute_paths: { '': [REF] } }], ['/a 1 current']],
+    ['is carried for a value added below an attributed path',
       [{ attributes: { a: { b: 1 } }, attribute_paths: named('/a', REF) }, { attributes: { a: { b: 1, c: 1 } }, attribute_paths: named('/a', REF) }],
       ['/a/b 1 current', '/a/c 2 carried']],
-    ['is carried for what went and came again',
+    ['is carried for a value removed and added again',
       [{ attributes: { a: 1 }, attribute_paths: named('/a', REF) }, { attributes: {}, attribute_paths: named('/a', REF) },
         { attributes: { a: 1 }, attribute_paths: named('/a', REF) }], ['/a 3 carried']],
     ['moves with its element',
       [{ attributes: { a: ['x', 'y'] }, attribute_paths: named('/a/0', REF) }, { attributes: { a: ['n', 'x', 'y'] }, attribute_paths: named('/a/1', REF) }],
       ['/a/0 2 none', '/a/1 1 current', '/a/2 1 none']],
-    ['of an index is no evidence for an element that comes there',
+    ['is carried for an element inserted at an attributed index',
       [{ attributes: { a: ['x', 'y'] }, attribute_paths: named('/a/0', REF) }, { attributes: { a: ['n', 'x', 'y'] }, attribute_paths: named('/a/0', REF) }],
       ['/a/0 2 carried', '/a/1 1 none', '/a/2 1 none']],
-    ['of an index is no evidence for an element that moves there',
+    ['is carried for an element that moves to an attributed index',
       [{ attributes: { a: ['x', 'y'] }, attribute_paths: { ...named('/a/0', REF), ...named('/a/1', OTHER) }, evidence: [ITEM, OTHER_ITEM] },
         { attributes: { a: ['y'] }, attribute_paths: named('/a/0', REF), evidence: [ITEM, OTHER_ITEM] }], ['/a/0 1 carried']],
   ])('%s', (_, versions, expected) => {
     expect(lines(...versions)).toEqual(expected);
   }); // prettier-ignore
 
-  test('says which items, in which role, and what is not there', () => {
+  test('comes with the items, their roles and the unresolved references', () => {
     const attribute_paths = named('/a', { ...REF, role: 'primary' }, REF, { ...REF, role: 'primary' }, OTHER, OTHER);
     const [leaf] = leavesOf([envelope({ attributes: { a: 1 }, attribute_paths })]);
     expect(JSON.parse(leaf?.evidence ?? '')).toEqual([{ ...ITEM, role: 'primary' }, ITEM]);
     expect(JSON.parse(leaf?.unresolved ?? '')).toEqual([OTHER]);
   });
 
-  test('flags what its owner must mend', () => {
+  test('is flagged by traceVersion if missing or carried', () => {
     const base = envelope({ attributes: { a: 1 }, attribute_paths: named('/a', REF) });
     const flags = (version: Version): unknown => {
       const { hasMissing, hasCarried } = traceVersion(base, null, envelope(version), 2);
@@ -157,24 +157,24 @@ describe('evidence', () => {
   });
 
   test.each<[string, Version, boolean]>([
-    ['all resolve', { attributes: { a: [{ b: 1 }] }, attribute_paths: named('/a', REF) }, false],
-    ['one does not', { attributes: { a: [{ b: 1 }] }, attribute_paths: named('/a/0/b', OTHER) }, true],
-    ['it covers nothing that is there', { attributes: { a: [1] }, attribute_paths: named('/b', OTHER) }, false],
-    ['what is nearer resolves', { attributes: { a: [1] }, attribute_paths: { ...named('', OTHER), ...named('/a', REF) } }, false],
-    ['it covers the whole', { attributes: { a: [1] }, attribute_paths: { '': [OTHER] } }, true],
-    ['there is nothing to cover', { attributes: {}, attribute_paths: { '': [OTHER] } }, false],
-  ])('is missing in a first version or not: %s', (_, version, isMissing) => {
+    ['all references resolve', { attributes: { a: [{ b: 1 }] }, attribute_paths: named('/a', REF) }, false],
+    ['one reference does not resolve', { attributes: { a: [{ b: 1 }] }, attribute_paths: named('/a/0/b', OTHER) }, true],
+    ['the reference covers no value', { attributes: { a: [1] }, attribute_paths: named('/b', OTHER) }, false],
+    ['the nearest reference resolves', { attributes: { a: [1] }, attribute_paths: { ...named('', OTHER), ...named('/a', REF) } }, false],
+    ['the unresolved reference covers the whole envelope', { attributes: { a: [1] }, attribute_paths: { '': [OTHER] } }, true],
+    ['the envelope has no values', { attributes: {}, attribute_paths: { '': [OTHER] } }, false],
+  ])('is checked by isEvidenceMissing in a first version: %s', (_, version, isMissing) => {
     expect(isEvidenceMissing(envelope(version))).toBe(isMissing);
     expect(lines(version).some((line) => line.endsWith('missing'))).toBe(isMissing);
   }); // prettier-ignore
 });
 
-describe('authors', () => {
+describe('the author of a version', () => {
   test.each<[string, JsonValue, string]>([
-    ['as they are', 'oidc:dev#alice', '"oidc:dev#alice"'],
-    ['with what a database takes for an end', 'a\u0000b', '"a\\u0000b"'],
-    ['cut where they are no names', 'x'.repeat(2000), JSON.stringify(`${'x'.repeat(1023)}…`)],
-    ['empty where there is none', null, '""'],
+    ['is returned unchanged', 'oidc:dev#alice', '"oidc:dev#alice"'],
+    ['is returned with an escaped NUL', 'a\u0000b', '"a\\u0000b"'],
+    ['is cut after 1,023 characters', 'x'.repeat(2000), JSON.stringify(`${'x'.repeat(1023)}…`)],
+    ['is empty if absent', null, '""'],
   ])('%s', (_, by, expected) => {
     const next = { attributes: {}, audit: { created_by: by } };
     expect(traceVersion(envelope({ attributes: {} }, 'bob'), null, next, 2)).toMatchObject({
@@ -184,7 +184,7 @@ describe('authors', () => {
   });
 });
 
-describe('paging', () => {
+describe('the pages of listProvenance', () => {
   const version = envelope({ attributes: { a: [1, 2, { b: 3 }], c: { d: 4, e: 5 }, f: 6 } });
   const page = (path: string, from: number, limit: number, maxBytes = 1e6) => {
     const { leaves, next } = listProvenance({
@@ -210,17 +210,20 @@ describe('paging', () => {
     ['/attributes/c', 4, 9, [['/c/e'], null]],
     ['/attributes/c/e', 0, 9, [['/c/e'], null]],
     ['/attributes/a/2', 0, 9, [['/a/2/b'], null]],
-  ])('%s from %i, %i of them', (path, from, limit, expected) => {
+  ])('list %s from leaf %i with a limit of %i', (path, from, limit, expected) => {
     expect(page(path, from, limit)).toEqual(expected);
   });
 
-  test('ends by bytes, after one leaf at least', () => {
+  test('end at the byte limit, after at least one leaf', () => {
     expect(page('/attributes', 1, 9, 1)).toEqual([['/a/1'], 2]);
   });
 
-  test.each(['/attributes/x', '/attributes/a/3', '/attributes/a/-', '/attributes/f/g'])('knows no %s', (path) => {
-    expect(() => page(path, 0, 9)).toThrow('nothing at path');
-  });
+  test.each(['/attributes/x', '/attributes/a/3', '/attributes/a/-', '/attributes/f/g'])(
+    'refuse the missing path %s',
+    (path) => {
+      expect(() => page(path, 0, 9)).toThrow('nothing at path');
+    },
+  );
 });
 
 /** Computes "git blame" for documents without arrays independently: the last version in which each path got its value. */
@@ -250,7 +253,7 @@ const document = fc
     ),
   );
 
-test('is what walking the whole chain finds', () => {
+test('sinceVersion agrees with a walk over the whole chain', () => {
   fc.assert(
     fc.property(fc.array(document, { minLength: 1, maxLength: 8 }), (chain) => {
       const versions = chain.map((attributes) => envelope({ attributes }));
@@ -263,7 +266,7 @@ test('is what walking the whole chain finds', () => {
 /** Elements that are identified by their ids and never change. */
 const list = fc.uniqueArray(fc.integer({ min: 0, max: 11 }), { maxLength: 10 });
 
-test('elements of an array that stay, wherever they move, keep their version', () => {
+test('moved elements of an array keep their sinceVersion', () => {
   fc.assert(
     fc.property(fc.array(list, { minLength: 1, maxLength: 8 }), (chain) => {
       const versions = chain.map((ids) => envelope({ attributes: { a: ids.map((id) => ({ id })), z: 0 } }));
@@ -286,7 +289,7 @@ function changedLeaves(from: JsonValue, to: JsonValue): number[] {
   return changed;
 }
 
-test('any two documents can be traced, and only what differs is new', () => {
+test('traceVersion marks exactly the changed leaves of any two documents', () => {
   const anyDocument = fc
     .array(fc.tuple(plainKey, jsonValues(plainKey)), { maxLength: 4 })
     .map((e): JsonObject => Object.fromEntries(e));
@@ -306,7 +309,7 @@ const origin = fc.record<LeafOrigin>({
   isCarried: fc.boolean(),
 });
 
-test('origins are read as they were written, and as those of no other number of leaves', () => {
+test('decodeOrigins reverses encodeOrigins, and refuses another number of leaves', () => {
   fc.assert(
     fc.property(fc.array(origin, { maxLength: 40 }), (origins) => {
       const bytes = encodeOrigins(origins);
@@ -318,13 +321,13 @@ test('origins are read as they were written, and as those of no other number of 
   expect(() => decodeOrigins(Uint8Array.of(0x80), 1)).toThrow('within a number');
 });
 
-test('one change among thousands of leaves takes a few bytes', () => {
+test('one change among 5,000 leaves is encoded in a few bytes', () => {
   const attributes = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, at]));
   const [from, to] = [envelope({ attributes }), envelope({ attributes: { ...attributes, k2500: 'x' } })];
   expect(traceVersion(from, null, to, 10_000).origins.length).toBeLessThan(12);
 });
 
-test('lists the leaves of a part with their origins, as if nothing else existed', () => {
+test('listProvenance lists only the visible leaves, with their origins', () => {
   const versions = [
     envelope({ attributes: { a: 1, b: { c: 1, hidden: 1 }, d: [1, 2], hidden: [1] } }),
     envelope({ attributes: { a: 1, b: { c: 2, hidden: 2 }, d: [1, 2], hidden: [1] } }),

@@ -1,7 +1,7 @@
 import { DomainError } from '../errors';
 import { covers, intersectionOf, MAX_PATHS, normalizePaths, touches, unionOf } from './paths';
 
-it('sorts paths, and keeps the wider one of two', () => {
+it('normalizePaths sorts paths, and drops those below another one', () => {
   const paths = ['/attributes/legal/legal_name', '/attributes/contact', '/attributes/legal', '/attributes/contact'];
   expect(normalizePaths(paths)).toEqual(['/attributes/contact', '/attributes/legal']);
   expect(normalizePaths(['/attributes/legal_name', '/attributes/legal'])).toEqual([
@@ -11,15 +11,15 @@ it('sorts paths, and keeps the wider one of two', () => {
 });
 
 it.each<[string, string[], string]>([
-  ['no path', [], '/paths'],
-  ['too many', Array.from({ length: MAX_PATHS + 1 }, (_, index) => `/attributes/a${index}`), '/paths'],
-  ['no pointer', ['/attributes/a', 'legal'], '/paths/1'],
+  ['an empty list', [], '/paths'],
+  ['too many paths', Array.from({ length: MAX_PATHS + 1 }, (_, index) => `/attributes/a${index}`), '/paths'],
+  ['a path that is not a pointer', ['/attributes/a', 'legal'], '/paths/1'],
   ['a wrong escape', ['/attributes/~2'], '/paths/0'],
   ['all attributes', ['/attributes'], '/paths/0'],
   ['another root', ['/evidence/0'], '/paths/0'],
-  ['a root that only starts alike', ['/attributes_/a'], '/paths/0'],
+  ['a root with the same prefix', ['/attributes_/a'], '/paths/0'],
   ['a very long path', [`/attributes/${'a'.repeat(1024)}`], '/paths/0'],
-])('refuses %s', (_, paths, place) => {
+])('normalizePaths refuses %s', (_, paths, place) => {
   try {
     normalizePaths(paths);
     throw new Error('accepted');
@@ -29,13 +29,13 @@ it.each<[string, string[], string]>([
   }
 });
 
-it('accepts the longest path, and no longer one', () => {
+it('normalizePaths accepts the longest path, and refuses a longer one', () => {
   const path = (length: number): string => '/attributes/'.padEnd(length, 'a');
   expect(normalizePaths([path(1024)])).toEqual([path(1024)]);
   expect(() => normalizePaths([path(1025)])).toThrow(DomainError);
 });
 
-it('accepts the largest number of paths', () => {
+it('normalizePaths accepts the largest number of paths', () => {
   expect(normalizePaths(Array.from({ length: MAX_PATHS }, (_, index) => `/attributes/a${index}`))).toHaveLength(
     MAX_PATHS,
   );
@@ -50,11 +50,11 @@ it.each<[string[] | null, string, boolean, boolean]>([
   [['/attributes/a/b'], '/attributes', false, true],
   [['/attributes/a/b'], '/attributes/a/c', false, false],
   [[], '/attributes', false, false],
-])('%j covers and touches %s: %p, %p', (visible, pointer, isCovered, isTouched) => {
+])('covers and touches of %j and %s are %p and %p', (visible, pointer, isCovered, isTouched) => {
   expect([covers(visible, pointer), touches(visible, pointer)]).toEqual([isCovered, isTouched]);
 });
 
-it('adds up what grants show', () => {
+it('unionOf returns the paths of all grants', () => {
   expect(unionOf([['/attributes/a/b'], ['/attributes/c', '/attributes/a']])).toEqual([
     '/attributes/a',
     '/attributes/c',
@@ -67,6 +67,6 @@ it.each<[string[] | null, string[], string[]]>([
   [['/attributes/a/b', '/attributes/c'], ['/attributes/a'], ['/attributes/a/b']],
   [['/attributes/a'], ['/attributes/a/b', '/attributes/a/c', '/attributes/d'], ['/attributes/a/b', '/attributes/a/c']],
   [['/attributes/ab'], ['/attributes/a'], []],
-])('both %j and %j show %j', (visible, paths, both) => {
+])('intersectionOf(%j, %j) is %j', (visible, paths, both) => {
   expect(intersectionOf(visible, paths)).toEqual(both);
 });

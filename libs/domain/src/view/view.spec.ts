@@ -45,7 +45,7 @@ function disclose(envelope: JsonObject, visible: Visible, more: { intoArrays?: b
   return discloseView({ text, envelopeHash, prevHash: null, secret: SECRET, visible, ...more });
 }
 
-/** Returns what a foreign implementation of RFC 9901 finds in a view. */
+/** Returns the claims that an independent implementation of RFC 9901 reads from a view. */
 async function claimsOf({ payload, disclosures }: PartialView): Promise<Record<string, unknown>> {
   const header = Buffer.from('{"alg":"none"}').toString('base64url');
   const compact = [`${header}.${Buffer.from(payload).toString('base64url')}.`, ...disclosures, ''].join('~');
@@ -58,7 +58,7 @@ async function claimsOf({ payload, disclosures }: PartialView): Promise<Record<s
 
 const parsed = (view: PartialView): JsonObject => JSON.parse(view.envelope);
 
-it('discloses a value with its evidence, and nothing else', async () => {
+it('discloseView discloses a value with its evidence, and nothing else', async () => {
   const view = disclose(ACME, ['/attributes/legal/legal_name']);
   const { envelope_version, snapshot_id, snapshot_version, generated_at } = ACME;
   expect(parsed(view)).toEqual({
@@ -85,8 +85,8 @@ it.each<[string, Visible, boolean]>([
   ['a name with escapes', ['/attributes/legal/a~1b~0c'], false],
   ['an element, if paths may lead into arrays', ['/attributes/owners/1/share'], true],
   ['an object with reserved names', ['/attributes/contact'], false],
-  ['nothing that exists', ['/attributes/nothing', '/attributes/legal/nothing'], false],
-])('a foreign implementation finds the same values: %s', async (_, visible, intoArrays) => {
+  ['paths that do not exist', ['/attributes/nothing', '/attributes/legal/nothing'], false],
+])('an independent implementation of SD-JWT reads the same values: %s', async (_, visible, intoArrays) => {
   const view = disclose(ACME, visible, { intoArrays });
   const { attributes, evidence, attribute_paths = {} } = parsed(view);
   const claims = await claimsOf(view);
@@ -94,7 +94,7 @@ it.each<[string, Visible, boolean]>([
   expect(canonicalize(claims.attributes as JsonValue)).toBe(canonicalize(attributes!));
 });
 
-it('commits to the same payload, whatever is disclosed', () => {
+it('discloseView and commitView commit to the same payload for any paths', () => {
   const views = [null, ['/attributes/legal'], ['/attributes/owners']].map((visible) => disclose(ACME, visible));
   expect(new Set(views.map(({ payload }) => payload)).size).toBe(1);
   const text = canonicalize(ACME);
@@ -103,7 +103,7 @@ it('commits to the same payload, whatever is disclosed', () => {
   expect(views[0]!.hash).toBe(createHash('sha256').update(views[0]!.payload).digest('hex'));
 });
 
-it('does not follow paths of grants into arrays, nor show the evidence there', () => {
+it('discloseView does not follow paths into arrays, or show evidence there', () => {
   const attributed = {
     ...ACME,
     attribute_paths: { '/attributes/owners/0/share': [{ evidence_id: 'ev-books', evidence_type: 'accounts' }] },
@@ -113,7 +113,7 @@ it('does not follow paths of grants into arrays, nor show the evidence there', (
   expect(view.disclosures).toEqual([]);
 });
 
-it('does not reveal how many values are hidden, up to a power of two', () => {
+it('a payload does not reveal the number of hidden values below a power of two', () => {
   const counts = (owners: number): number[] => {
     const attributes = { owners: Array.from({ length: owners }, () => 1), name: 'x' };
     const payload = JSON.parse(disclose({ ...ACME, attributes }, ['/attributes/name']).payload);
@@ -123,7 +123,7 @@ it('does not reveal how many values are hidden, up to a power of two', () => {
   expect(counts(1000)).toEqual([4, 4, 4]);
 });
 
-it('gives equal values in other versions, and under other secrets, other digests', () => {
+it('equal values have other digests under another secret', () => {
   const digests = (view: PartialView): string[] => JSON.parse(view.payload).attributes._sd;
   const one = digests(disclose(ACME, null));
   const other = digests(disclose(ACME, null, { secret: Buffer.alloc(32, 8) }));
@@ -131,8 +131,8 @@ it('gives equal values in other versions, and under other secrets, other digests
   expect(new Set(one).size).toBe(one.length);
 });
 
-it('is understood for any attributes', async () => {
-  // The foreign implementation takes a claim without a name for an element, and loses claims named `__proto__`.
+it('an independent implementation of SD-JWT reads any attributes', async () => {
+  // The independent implementation treats a claim without a name as an element, and loses claims named `__proto__`.
   const key = fc.oneof(
     fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
     fc.constantFrom('_sd', '...', '_sd_alg', 'constructor', '0', 'a/b', '~'),

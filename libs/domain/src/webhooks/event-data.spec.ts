@@ -13,7 +13,7 @@ const named = { subject: { subject_type: 'entity', subject_id: 'acme' } };
 const time = '2026-01-31T12:00:00.000Z';
 const at = new Date(time);
 
-test('an event of a version has its place in the chain', () => {
+test('an event of a version names its place in the chain', () => {
   const snapshot = {
     ...subject,
     snapshotId: 's',
@@ -40,7 +40,7 @@ test.each([
   ['update.proposed', 'proposed', null, null],
   ['update.applied', 'applied', 'a', 8],
   ['update.withdrawn', 'withdrawn', null, null],
-] as const)('%s has the version of an applied update only', (type, status, appliedId, appliedVersion) => {
+] as const)('%s names a version only if the update was applied', (type, status, appliedId, appliedVersion) => {
   const update = { updateId: 'u', ...subject, baseSnapshotId: 'b', baseSnapshotVersion: 7, proposedBy: 'p' };
   expect(updateData(type, { ...update, appliedSnapshotId: 'a' })).toEqual({
     ...named,
@@ -77,7 +77,7 @@ test.each([
 test.each([
   [at, time],
   [null, null],
-])('an event of a refresh request has each time, %p too', (moment, expected) => {
+])('an event of a refresh request has all its times if they are %p', (moment, expected) => {
   const request = { refreshRequestId: 'r', ...subject, requestingTenantId: 't', originType: 'owner' } as const;
   const state = { status: 'pending', reasonCode: 'c', requestedPaths: ['/a'], createdAt: at } as const;
   const times = { expiresAt: moment, resolvedAt: moment, dueAt: moment, overdueAt: moment, closedAt: moment };

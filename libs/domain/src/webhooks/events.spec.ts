@@ -2,7 +2,7 @@ import { validate, version } from 'uuid';
 import { buildEventBody, eventIdOf, newEventId, refreshRequestData } from './events';
 
 describe('events', () => {
-  it('builds the body that the contract fixes', () => {
+  it('buildEventBody returns the documented body', () => {
     const createdAt = new Date('2026-01-31T12:00:00Z');
     const data = { subscription_id: 'sub_1' };
     expect(buildEventBody({ eventId: '1', type: 'webhook.test', createdAt, tenantId: 't', data })).toBe(
@@ -11,7 +11,7 @@ describe('events', () => {
     );
   });
 
-  it('leaves the message of a refresh request out, also when the record carries one', () => {
+  it('refreshRequestData leaves the message out, even if the record has one', () => {
     const record = {
       refreshRequestId: 'r1',
       subjectType: 'entity',
@@ -51,7 +51,7 @@ describe('events', () => {
     });
   });
 
-  it('makes ids that are unique, sort by time and are UUIDs', () => {
+  it('newEventId returns unique UUIDs that sort by time', () => {
     const ids = Array.from({ length: 1000 }, newEventId);
     expect(new Set(ids).size).toBe(1000);
     const times = ids.map((id) => id.slice(0, '00000000-0000'.length));

@@ -8,11 +8,11 @@ const shapes = (changeOf: Int32Array, unfolded: readonly number[] = []): string[
     row.is === 'pair' ? `${row.line}` : row.is === 'head' ? `change ${row.change}` : `fold ${row.line} of ${row.count}`,
   );
 
-it('each change has a head, also one behind another', () => {
+it('rowsOf returns a head for each change, even for adjacent ones', () => {
   expect(shapes(lines(-1, 0, 0, 1, -1))).toEqual(['0', 'change 0', '1', '2', 'change 1', '3', '4']);
 });
 
-it('many lines that did not change are folded, with some of them around each change', () => {
+it('rowsOf folds unchanged lines, except some around each change', () => {
   const rows = shapes(lines(...same(40), 0, ...same(40)));
   const folds = rows.filter((row) => row.startsWith('fold'));
   expect(folds).toHaveLength(2);
@@ -30,7 +30,7 @@ it.each([
   ['aa', 'aaa', [2, 0]],
   ['', 'a', [0, 0]],
   ['same', 'same', [4, 0]],
-])('%s and %s have their begin and end in common', (one, other, expected) => {
+])('common returns the shared start and end of "%s" and "%s"', (one, other, expected) => {
   expect(common(one, other)).toEqual(expected);
 });
 
@@ -40,7 +40,7 @@ it.each([
   ['replace', null, 'changed', null],
   ['add', 0, 'moved', 'from A'],
   ['remove', 0, 'moved', 'to A'],
-] as const)('%s with %s is told as %s', (op, movedWith, kind, other) => {
+] as const)('changeKindOf %s with movedWith %s is %s', (op, movedWith, kind, other) => {
   const change = { op, path: '/b', movedWith };
   const first = { op, path: '/a', movedWith: null };
   expect(changeKindOf(change)).toBe(kind);

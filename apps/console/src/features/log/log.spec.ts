@@ -14,7 +14,7 @@ const entry = (index: number, at: string): api.ChangePage['items'][number] => ({
   changed_at: at,
 });
 
-it('the log had one entry more with each entry; what was logged in another order is left out', () => {
+it('pointsOf returns the log size at each entry, without entries whose time goes back', () => {
   const entries = [
     entry(0, '2026-01-01T00:00:00Z'),
     entry(4, '2026-01-03T00:00:00Z'),
@@ -27,7 +27,7 @@ it.each([
   [[1, 2, 3], 3, [1, 2, 3]],
   [[1, 2, 3, 4, 5], 3, [1, 3, 5]],
   [[1, 2, 3, 4], 2, [1, 4]],
-])('%j are thinned to %i', (items, count, expected) => {
+])('samplesOf thins %j to %i', (items, count, expected) => {
   expect(samplesOf(items, count)).toEqual(expected);
 });
 
@@ -38,7 +38,7 @@ it.each([
   [5_400, '2 h'],
   [129_599, '36 h'],
   [129_600, '2 days'],
-])('an age of %i s is told as %s', (seconds, expected) => {
+])('an age of %i s is shown as %s', (seconds, expected) => {
   expect(TEXT.ageOf(seconds)).toBe(expected);
 });
 
@@ -46,7 +46,7 @@ it.each([
   ['log a\n', null, 'log a\n'],
   [null, null, 'log key-1\nlog key-2\nquorum none\n'],
   [null, 'VRF+a', 'log key-1\nlog key-2\nvrf VRF+a\nquorum none\n'],
-])('the policy of the service is %j with the key %j, or made of its keys', (policy, vrf_key, expected) => {
+])('policyTextOf returns the policy %j, or one made of the keys and the VRF key %j', (policy, vrf_key, expected) => {
   const vkeys = ['key-1', 'key-2'].map((vkey) => ({ vkey, from: '', until: null }));
   const keys = { log_origin: 'log', vkeys, witnesses: [], quorum: 0, policy, vrf_key, map_starts_at: null };
   expect(policyTextOf(keys)).toBe(expected);

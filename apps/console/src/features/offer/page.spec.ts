@@ -33,7 +33,7 @@ it.each([
     { kind: 'ubo', isPart: true, paths: NAME, hasCode: false },
     { profile: 'ubo', expires_in: 2_592_000, has_tx_code: false },
   ],
-] as const)('asks for %j', (change, body) => {
+] as const)('bodyOf %j is %j', (change, body) => {
   expect(bodyOf({ ...START, ...change })).toEqual(body);
 });
 
@@ -43,11 +43,11 @@ it.each([
   [{ days: '1.5' }, 'days'],
   [{ isPart: true }, 'paths'],
   [{ isPart: true, paths: '/evidence' }, 'paths'],
-] as const)('refuses %j', (change, name) => {
+] as const)('offerFaults of %j names %s', (change, name) => {
   expect(offerFaults({ ...START, ...change })[name]).toEqual(expect.any(String));
 });
 
-it('shows the link, and the code once', async () => {
+it('an offer shows its link, and its code only once', async () => {
   await openForm();
   await check('Only some attributes');
   await press('Offer');
@@ -67,7 +67,7 @@ it('shows the link, and the code once', async () => {
   await unsee('493536', 'The offer is ready');
 });
 
-it('offers a published type without a code, and says what that means', async () => {
+it('the form offers a published type without a code, with a warning', async () => {
   api.answer(OFFERS, { tx_code: null });
   await openForm();
   await fill('Type', 'company_info');
@@ -80,7 +80,7 @@ it('offers a published type without a code, and says what that means', async () 
   await unsee('Tell the holder the code');
 });
 
-it('names the places that a published type needs', async () => {
+it('the form names the missing places of a published type', async () => {
   const details = [{ path: null, message: '/attributes/identifiers/euid is absent' }];
   const error = { code: 'conflict', message: 'The version lacks what the type needs.', request_id: 'r-1', details };
   api.reply(OFFERS, () => Response.json({ error }, { status: 409 }));
@@ -90,7 +90,7 @@ it('names the places that a published type needs', async () => {
   await see('The version lacks what the type needs.', '/attributes/identifiers/euid is absent');
 });
 
-it('lets a grantee with issue_view offer what its grants show, and nobody else', async () => {
+it('a grantee can offer its view only with issue_view and a sufficient role', async () => {
   answerItem(`GET ${OF_SUBJECT}/owners`, { owner_tenant_id: 'beta' });
   const scopes = ['read_lineage', 'read_snapshot_by_id'];
   const list = 'GET /v1/tenants/{tenant_id}/accessible-subjects';

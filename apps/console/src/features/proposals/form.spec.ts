@@ -17,7 +17,7 @@ it.each([
   ['1e999', null],
   ['', null],
   ['x', null],
-])('"%s" is the number %s of JSON', (text, expected) => {
+])('numberOf("%s") is %s', (text, expected) => {
   expect(numberOf(text)).toBe(expected);
 });
 
@@ -25,18 +25,18 @@ it.each([
   ['abc', 3, 'abc'],
   ['abcd', 3, 'abc…'],
   [{ a: 1 }, 20, '{"a":1}'],
-])('%j is shown in %i characters', (value, most, expected) => {
+])('shortText shows %j in %i characters', (value, most, expected) => {
   expect(shortText(value, most)).toBe(expected);
 });
 
-it('of new evidence its kind, source and time are asked for; of the old nothing', () => {
+it('missingOf names missing members only of new evidence', () => {
   const old = { evidence_id: 'a', evidence_type: '', source: '' };
   const base = { evidence: [old] };
   const content = { evidence: [old, { evidence_id: 'b', evidence_type: ' ', source: 'register', captured_at: 'now' }] };
   expect([...missingOf(base, content).keys()]).toEqual(['/evidence/1/evidence_type']);
 });
 
-it('what the service refused stands at its operation and its place', () => {
+it('faultsOf assigns each refusal to its operation and its place', () => {
   const patch = [
     { op: 'add' as const, path: '/attributes/a', value: 1 },
     { op: 'remove' as const, path: '/attributes/b' },
@@ -65,7 +65,7 @@ it.each([
   [['/attribute_paths/~1attributes~1legal'], 'Evidence for Legal'],
   [['/attribute_paths/~1a~02'], 'Evidence for /a~2'],
   [['/attributes/a', '/attributes/b', '/attributes/c', '/attributes/d', '/attributes/e'], /^A, .* and \d more$/],
-])('a proposal that changes %j is told in a line', (paths, expected) => {
+])('changedPathsText summarizes %j in one line', (paths, expected) => {
   const text = changedPathsText(paths.map((path) => ({ op: 'add', path, value: 1 })));
   if (typeof expected === 'string') expect(text).toBe(expected);
   else expect(text).toMatch(expected);

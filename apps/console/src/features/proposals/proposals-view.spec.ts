@@ -28,7 +28,7 @@ const body = (...operations: object[]): object => ({
 const rename = { op: 'replace', path: NAME, value: 'New AG' };
 
 describe('a new proposal', () => {
-  it('says that it corrects an error, also after a change of the content', async () => {
+  it('is sent as a correction if that was ticked before the content changed', async () => {
     await open(`${SUBJECT}/proposals/new`);
     await check(/^This corrects an error/);
     await fill('legal_name', 'New AG');
@@ -37,24 +37,24 @@ describe('a new proposal', () => {
   });
 
   it.each([
-    ['a value', async () => fill('legal_name', 'New AG'), [rename]],
+    ['another value', async () => fill('legal_name', 'New AG'), [rename]],
     [
-      'the type of a value',
+      'another type of a value',
       async () => fill('Type of legal_form', 'null'),
       [{ op: 'replace', path: '/attributes/legal/legal_form', value: null }],
     ],
     [
-      'a member taken out',
+      'a removed member',
       async () => press('Remove legal_form'),
       [{ op: 'remove', path: '/attributes/legal/legal_form' }],
     ],
     [
-      'a group taken out',
+      'a removed object',
       async () => press('Remove jurisdiction'),
       [{ op: 'remove', path: '/attributes/jurisdiction' }],
     ],
     [
-      'a member put in',
+      'an added member',
       async () => {
         await press('Add a member: legal');
         await press('Add');
@@ -79,7 +79,7 @@ describe('a new proposal', () => {
     expect(address()).toBe(PROPOSAL);
   });
 
-  it('sends a number only once it is one', async () => {
+  it('is not sent while a number is invalid', async () => {
     await open(NEW);
     await fill('Type of legal_form', 'number');
     await see('This is not a number', 'Correct the marked fields before you send the proposal.');
@@ -91,7 +91,7 @@ describe('a new proposal', () => {
     await sends(['POST', UPDATES, body({ op: 'replace', path: '/attributes/legal/legal_form', value: -300 })]);
   });
 
-  it('puts back what was changed or taken out', async () => {
+  it('restores a changed or removed value', async () => {
     await open(NEW);
     await fill('legal_name', 'New AG');
     await press('Remove legal_form');
@@ -101,7 +101,7 @@ describe('a new proposal', () => {
     await see('Nothing is changed yet.');
   });
 
-  it('asks for evidence of the place of the address, and says what is missing of it', async () => {
+  it('requires complete evidence for the value in the address', async () => {
     await open(`${NEW}?path=${encodeURIComponent(NAME)}`);
     await fill('legal_name', 'New AG');
     // The message is beside the value, and nowhere else.
@@ -121,7 +121,7 @@ describe('a new proposal', () => {
     });
   });
 
-  it('adds evidence to all values that rest on the same outdated item, with a role', async () => {
+  it('adds evidence with a role to all values that have the same outdated item', async () => {
     const paths = [NAME, '/attributes/legal/legal_form', '/attributes/identifiers/lei'];
     api.answer<{ items: { evidence: object[] }[] }>(`GET ${OF_SUBJECT}/provenance`, (page) => ({
       ...page,
@@ -141,14 +141,14 @@ describe('a new proposal', () => {
     expect(sent).toContain('~1attributes~1legal~1legal_form');
   });
 
-  it('applies at once, where the role is enough', async () => {
+  it('is applied immediately on request', async () => {
     await open(NEW);
     await fill('legal_name', 'New AG');
     await press('Propose and apply');
     await sends(['POST', UPDATES, body(rename)], ['POST', `${UPDATES}/${ID}/apply`]);
   });
 
-  it('says that it is proposed where only the rest failed', async () => {
+  it('reports that it was sent even if it could not be applied', async () => {
     const message = api.refuse(`POST ${OF_SUBJECT}/updates/{update_id}/apply`, 409);
     await open(NEW);
     await fill('legal_name', 'New AG');
@@ -172,7 +172,7 @@ describe('a new proposal', () => {
     expect(api.sent().slice(1)).toEqual(calls);
   });
 
-  it('keeps what was typed where the service fails, and sends it again as the same proposal', async () => {
+  it('keeps the typed text if the service fails, and is sent again unchanged', async () => {
     const message = api.refuse(`POST ${OF_SUBJECT}/updates`, 500);
     await open(NEW);
     await fill('legal_name', 'New AG');
@@ -185,7 +185,7 @@ describe('a new proposal', () => {
     expect(first).toEqual(second);
   });
 
-  it('shows what is refused at its place', async () => {
+  it('shows a refusal at its value', async () => {
     api.reply(`POST ${OF_SUBJECT}/updates`, () => {
       const details = [
         { path: '/patch_ops/0/value', code: 'invalid_value', message: `in the result, ${NAME} is empty` },
@@ -202,7 +202,7 @@ describe('a new proposal', () => {
     expect((await field('legal_name')).getAttribute('aria-invalid')).toBe('true');
   });
 
-  it('shows what reverses the direction of a text as an escape, and keeps it where another value is changed', async () => {
+  it('shows bidirectional control characters as escapes, and does not change them', async () => {
     const legal = { legal_name: 'Acme \u202eGA', legal_form: 'GmbH' };
     api.answer(LATEST, () => snapshotOf(1, { attributes: { legal } }));
     await open(`${NEW}?as=json`);
@@ -237,7 +237,7 @@ describe('a new proposal', () => {
     expect(typed).toHaveLength(2);
   });
 
-  it('stays a draft over the tabs of its subject and the way to edit, and asks before another view', async () => {
+  it('is kept across tabs and ways to edit, and asks before another view opens', async () => {
     await open(NEW);
     await fill('legal_name', 'New AG');
     await go(`${SUBJECT}/proposals`);
@@ -266,7 +266,7 @@ describe('a new proposal', () => {
     expect(drafts.list()).toEqual([]);
   });
 
-  it('stays while a sign-in that expired is renewed', async () => {
+  it('is kept while an expired sign-in is renewed', async () => {
     api.refuse(`POST ${OF_SUBJECT}/updates`, 401);
     await open(NEW);
     await fill('legal_name', 'New AG');
@@ -281,14 +281,14 @@ describe('a new proposal', () => {
     ['tenant_reader', ['Your role does not let you propose changes'], []],
     ['tenant_proposer', [], ['Propose']],
     ['tenant_editor', [], ['Propose', 'Propose and apply']],
-  ] as const)('is offered to a %s as far as it may', async (role, words, offered) => {
+  ] as const)('is offered to a %s according to its role', async (role, words, offered) => {
     actAs(role);
     await open(NEW);
     await see('legal_form', ...words);
     expect(buttons().filter((name) => name.startsWith('Propose'))).toEqual(offered);
   });
 
-  it('is made by the owner alone', async () => {
+  it('is possible only for the owner', async () => {
     answerItem(`GET ${OF_SUBJECT}/owners`, { owner_tenant_id: 'beta' });
     await open(NEW);
     await see('Only its owner can change it');
@@ -296,7 +296,7 @@ describe('a new proposal', () => {
 });
 
 describe('a proposal', () => {
-  it('is told in values with their evidence, operations second', async () => {
+  it('is shown as values with their evidence', async () => {
     const reference = { evidence_id: 'ev-2', evidence_type: 'registry_extract', role: 'primary' };
     const item = { evidence_id: 'ev-2', evidence_type: 'registry_extract', source: 'register', locator: 'folio 7' };
     api.answer(`GET ${OF_SUBJECT}/updates/{update_id}`, {
@@ -325,7 +325,7 @@ describe('a proposal', () => {
   it.each([
     ['Apply', 'It becomes version 2.', `${UPDATES}/${ID}/apply`],
     ['Withdraw', 'It can no longer be applied.', `${UPDATES}/${ID}/withdraw`],
-  ])('is answered after a question: %s', async (button, words, path) => {
+  ])('asks for confirmation of: %s', async (button, words, path) => {
     await open(PROPOSAL);
     await press(button);
     await see(words);
@@ -341,7 +341,7 @@ describe('a proposal', () => {
     ['tenant_proposer', 'oidc:dev#alice', ['Withdraw']],
     ['tenant_proposer', 'oidc:dev#bob', []],
     ['tenant_editor', 'oidc:dev#bob', ['Apply', 'Withdraw']],
-  ] as const)('offers a %s, proposed by %s, what it may do', async (role, by, offered) => {
+  ] as const)('offers a %s the permitted actions if %s proposed it', async (role, by, offered) => {
     actAs(role);
     api.answer(`GET ${OF_SUBJECT}/updates/{update_id}`, { proposed_by: by });
     await open(PROPOSAL);
@@ -352,14 +352,14 @@ describe('a proposal', () => {
   it.each([
     [{ status: 'withdrawn', withdrawn_at: '2026-01-17T00:00:00.000Z' }, 'It was withdrawn and changed nothing.'],
     [{ patch_ops: null, status: 'applied', applied_at: '2026-01-17T00:00:00.000Z' }, 'Erased with its base version'],
-  ])('says what became of it: %j', async (changes, words) => {
+  ])('shows its outcome: %j', async (changes, words) => {
     api.answer(`GET ${OF_SUBJECT}/updates/{update_id}`, changes);
     await open(PROPOSAL);
     await see(words);
     expect(buttons()).not.toContain('Apply');
   });
 
-  it('on an older version shows what changed since, and is made anew on the latest', async () => {
+  it('on an older version shows later changes, and can be rebased onto the latest', async () => {
     const head = snapshotOf(2, { attributes: { legal: { legal_name: 'Other AG', legal_form: 'AG' } } }, FIRST_HASH);
     api.answer(`GET ${OF_SUBJECT}/snapshots/latest`, () => head);
     api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({ ...page, items: [headerOf(head)] }));
@@ -381,7 +381,7 @@ describe('a proposal', () => {
 it.each([
   ['/t/acme/proposals', 'GET /v1/tenants/{tenant_id}/entity-state-updates'],
   [`${SUBJECT}/proposals`, `GET ${OF_SUBJECT}/updates`],
-])('proposals are listed by the status of the address: %s', async (view, route) => {
+])('proposals are filtered by the status in the address: %s', async (view, route) => {
   await open(view);
   await fill('Status', 'applied');
   await see('Proposed');

@@ -30,7 +30,7 @@ const REQUESTS = '/v1/subjects/organization/acme-corp/refresh-requests';
 const REQUEST = `${REQUESTS}/9a4e1f0c-2b7d-4c3e-8f51-6d0a7b9c2e14`;
 const SNAPSHOT = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
 
-it('a request is answered with the newest version', async () => {
+it('a request is fulfilled with the latest version', async () => {
   await open(PAGE);
   await press('Fulfil');
   await see('Version 1, the latest: confirm it');
@@ -38,7 +38,7 @@ it('a request is answered with the newest version', async () => {
   await sends(['POST', `${REQUEST}/fulfill`, { resolved_snapshot_id: SNAPSHOT }]);
 });
 
-it('a request is answered with the version that is suggested, or another one', async () => {
+it('a request is fulfilled with the suggested version', async () => {
   const suggested = { snapshot_id: '8d2ab0a5-6ca3-5d6f-8f3b-7a6dbf5f0d6e', snapshot_version: 2 };
   answerItem(LIST, { suggested_fulfilment: suggested });
   await open(PAGE);
@@ -48,7 +48,7 @@ it('a request is answered with the version that is suggested, or another one', a
   await sends(['POST', `${REQUEST}/fulfill`, { resolved_snapshot_id: suggested.snapshot_id }]);
 });
 
-it('a request is declined with a reason, which stays where the service fails', async () => {
+it('a decline keeps its reason if the service fails', async () => {
   const message = api.refuse(`POST ${OF_SUBJECT}/{refresh_request_id}/decline`, 500);
   await open(PAGE);
   await press('Decline');
@@ -59,7 +59,7 @@ it('a request is declined with a reason, which stays where the service fails', a
   await sends(['POST', `${REQUEST}/decline`, { reason: 'It is right.' }]);
 });
 
-it('a request of our own is cancelled, and answered by nobody of us', async () => {
+it('an outgoing request can be cancelled, but not fulfilled or declined', async () => {
   answerItem(LIST, { requesting_tenant_id: 'acme' });
   await open(`${PAGE}?direction=outgoing`);
   await see('acme-corp');
@@ -69,7 +69,7 @@ it('a request of our own is cancelled, and answered by nobody of us', async () =
   await sends(['POST', `${REQUEST}/cancel`]);
 });
 
-it('a request that repeats is stopped between two of its series', async () => {
+it('a recurring request can be stopped between two repetitions', async () => {
   answerItem(LIST, {
     requesting_tenant_id: 'acme',
     status: 'fulfilled',
@@ -90,7 +90,7 @@ it.each([
   ['?status=fulfilled', { status: 'fulfilled' }],
   ['?status=expired', { status: 'expired' }],
   ['?type=individual', { status: 'pending', subject_type: 'individual' }],
-])('requests are listed by the address: "%s"', async (search, query) => {
+])('requests are filtered by the address: "%s"', async (search, query) => {
   await open(PAGE + search);
   await see('stale_data');
   expect(api.asked(LIST).at(-1)).toMatchObject(query);
@@ -106,14 +106,14 @@ it.each([
   [{ every: 'P1Y' }, 'repeats every year'],
   [{ every: 'P10D' }, 'repeats every P10D'],
   [{ status: 'expired', every: 'P1Y', series_end_reason: 'access_lost' }, 'no longer repeats: access lost'],
-])('a request says what became of it: %j', async (changes, words) => {
+])('a request shows its state: %j', async (changes, words) => {
   answerItem(LIST, changes);
   await open(`${PAGE}?status=`);
   await see(words);
   expect(buttons().includes('Fulfil')).toBe(!('status' in changes));
 });
 
-it('a request is asked for with what was chosen, and a refusal stands at its field', async () => {
+it('a new request contains the chosen values, and a refusal is shown at its field', async () => {
   api.answer<{ items: object[] }>(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/owners`, (page) => ({
     ...page,
     items: page.items.map((item) => ({ ...item, owner_tenant_id: 'beta' })),
@@ -176,7 +176,7 @@ const ASKED = {
   every: null,
 };
 
-it('the value of the address is asked for, although the latest version lacks it', async () => {
+it('a value in the address is requested even if the latest version lacks it', async () => {
   share(['read_latest']);
   await open(`${SUBJECT_PAGE}?ask=yes&path=/attributes/legal/gone`);
   expect((await field('Gone Legal')).checked).toBe(true);
@@ -188,7 +188,7 @@ it('the value of the address is asked for, although the latest version lacks it'
   await sends(['POST', REQUESTS, { ...ASKED, requested_paths: ['/attributes/legal/gone'] }]);
 });
 
-it('a value among many is found whatever its case', async () => {
+it('the search among many values ignores case', async () => {
   const attributes = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`Name${index}`, index]));
   const version = snapshotOf(1, { attributes });
   share(['read_latest'], { latest_snapshot: headerOf(version) });
@@ -204,7 +204,7 @@ it('a value among many is found whatever its case', async () => {
 it.each<[string, { scopes: string[]; erased?: object }]>([
   ['is not shared', { scopes: ['read_lineage'] }],
   ['was erased', { scopes: ['read_latest'], erased: { erasure_id: SNAPSHOT, erased_at: '2026-02-01T00:00:00.000Z' } }],
-])('pointers are entered where the latest version %s', async (_what, { scopes, erased }) => {
+])('values are entered as pointers if the latest version %s', async (_what, { scopes, erased }) => {
   share(scopes, erased === undefined ? {} : { latest_snapshot: { ...headerOf(snapshotOf(1, {})), erased } });
   await open(`${SUBJECT_PAGE}?ask=yes`);
   await fill(/^Values/, '/attributes/a\n/attributes/b');
@@ -219,7 +219,7 @@ it.each<[string, { scopes: string[]; erased?: object }]>([
   expect(api.asked(LATEST)).toEqual([]);
 });
 
-it('a subject to ask for is chosen of those that are shared', async () => {
+it('a new request starts with a choice of the shared subjects', async () => {
   await open(PAGE);
   await press('Ask for a refresh');
   await press('acme-corp');
@@ -227,14 +227,14 @@ it('a subject to ask for is chosen of those that are shared', async () => {
   expect(address()).toContain('/t/acme/subjects/organization/acme-corp/requests?ask=');
 });
 
-it('a request for the whole subject says so', async () => {
+it('a request without paths is shown as one for the whole subject', async () => {
   answerItem(LIST, { requested_paths: [], message: null, reason_code: null });
   await open(PAGE);
   await see('the whole subject');
   expect(shown()).not.toContain('null');
 });
 
-it('the list follows what others do', async () => {
+it('the list is refreshed repeatedly', async () => {
   const repeat = jest.spyOn(globalThis, 'setInterval');
   await open(PAGE);
   await see('stale_data');
@@ -243,14 +243,14 @@ it('the list follows what others do', async () => {
   await unsee('stale_data');
 });
 
-it('nobody is offered to ask who may not use what others share', async () => {
+it('a caller that may not use grants cannot request a refresh', async () => {
   letUseGrants(false);
   await open(PAGE);
   await see('stale_data');
   expect(buttons()).not.toContain('Ask for a refresh');
 });
 
-it('an unknown filter in the address is said to be ignored, until another one is chosen', async () => {
+it('an unknown filter in the address is ignored with a notice', async () => {
   await open(`${PAGE}?status=bogus`);
   await see('The address has an unknown value, “bogus”. The list ignores it.');
   expect((await field('Status')).value).toBe('bogus');
@@ -259,7 +259,7 @@ it('an unknown filter in the address is said to be ignored, until another one is
   expect(api.asked(LIST).at(-1)).toMatchObject({ status: 'expired' });
 });
 
-it('a filter follows the address, which names no value that applies anyway', async () => {
+it('a filter follows the address, which does not contain default values', async () => {
   await open(`${PAGE}?status=expired&direction=outgoing`);
   await fill('Status', 'pending');
   await waitFor(() => expect(address()).toBe(`${PAGE}?direction=outgoing`));

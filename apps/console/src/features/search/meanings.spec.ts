@@ -53,7 +53,7 @@ it.each([
   ['n'.repeat(129), [['id', { subject_id_prefix: 'n'.repeat(129) }]]],
   ['n'.repeat(513), []],
   [`lei:${'n'.repeat(600)}`, [['identifier', { identifier: `lei:${'n'.repeat(508)}` }]]],
-])('%.20s may mean', (find, expected) => {
+])('meaningsOf returns the possible queries of a text: case %#', (find, expected) => {
   expect(meaningsOf(find).map(({ kind, query }) => [kind, query])).toEqual(expected);
 });
 
@@ -66,7 +66,7 @@ it.each([
   ['529900T8BM49AURSDO55', true],
   ['lei:5299', true],
   ['0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2', false],
-])('%s may be an identifier: %s', (find, expected) => {
+])('meaningsOf(%s) contains an identifier: %s', (find, expected) => {
   expect(meaningsOf(find).some(({ kind }) => kind === 'identifier')).toBe(expected);
 });
 
@@ -74,6 +74,6 @@ it.each([
   ['0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2', true],
   ['0E4D2F4C-6E0B-4C59-9A53-1B1B8D6CF4B2', true],
   ['0e4d2f4c6e0b4c599a531b1b8d6cf4b2', false],
-])('%s is the id of a record: %s', (find, expected) => {
+])('isRecordId(%s) is %s', (find, expected) => {
   expect(isRecordId(find)).toBe(expected);
 });

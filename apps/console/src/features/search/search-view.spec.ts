@@ -12,19 +12,22 @@ const BY_ID = [PROOF, GRANT, UPDATE];
 const PAGE = '/t/acme/subjects?find=';
 const VIEW = '/t/acme/subjects/organization/acme-corp';
 
-it.each(['12-345', '529900T8BM49AURSDO55'])('finds an identifier without its scheme: %s', async (identifier) => {
-  for (const route of [SUBJECTS, ACCESSIBLE]) {
-    api.answer<{ items: object[] }>(route, (page, { query }) => ({
-      ...page,
-      items: query['identifier'] === identifier ? page.items : [],
-    }));
-  }
-  await open(PAGE + identifier);
-  await see('By identifier', 'Shared with you: By identifier', 'Acme Corporation AG');
-  expect(shown()).not.toContain('By name');
-});
+it.each(['12-345', '529900T8BM49AURSDO55'])(
+  'the search finds an identifier without its scheme: %s',
+  async (identifier) => {
+    for (const route of [SUBJECTS, ACCESSIBLE]) {
+      api.answer<{ items: object[] }>(route, (page, { query }) => ({
+        ...page,
+        items: query['identifier'] === identifier ? page.items : [],
+      }));
+    }
+    await open(PAGE + identifier);
+    await see('By identifier', 'Shared with you: By identifier', 'Acme Corporation AG');
+    expect(shown()).not.toContain('By name');
+  },
+);
 
-it('puts a space between the name and the id of a subject', async () => {
+it('a list of subjects has a space between name and id', async () => {
   await open('/t/acme/subjects');
   await see('Acme Corporation AG');
   const cell = [...document.querySelectorAll('th[scope=row]')].find((one) => one.textContent?.includes('acme-corp'));
@@ -41,7 +44,7 @@ it.each([
     `${VIEW}/proposals/0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2`,
   ],
   [REQUESTS, '9a4e1f0c-2b7d-4c3e-8f51-6d0a7b9c2e14', 'Refresh request on acme-corp', `${VIEW}/requests`],
-])('opens a record by its id: %s', async (route, id, name, view) => {
+])('the search opens a record by its id: %s', async (route, id, name, view) => {
   for (const other of BY_ID) if (other !== route) api.refuse(other, 404);
   await open(PAGE + id.toUpperCase());
   await see('With this id');
@@ -49,7 +52,7 @@ it.each([
   await waitFor(() => expect(address()).toBe(view));
 });
 
-it('says that nothing has an id', async () => {
+it('the search reports that no record has an id', async () => {
   for (const route of BY_ID) api.refuse(route, route === PROOF ? 403 : 404);
   for (const route of [SUBJECTS, ACCESSIBLE, REQUESTS]) api.answer(route, { items: [] });
   await open(`${PAGE}00000000-0000-4000-8000-000000000000`);

@@ -26,7 +26,7 @@ const GRANTS = '/v1/tenants/acme/grants';
 const GRANT = `${GRANTS}/3e0f6f0d-6d9e-4f0c-8a25-3b0e8f3c7d52`;
 
 describe('sharing', () => {
-  it('says of more than a thousand grants that they were not all counted, and reads all for a file', async () => {
+  it('counts at most 1,000 grants, and reads all of them for a file', async () => {
     const many = 2_100;
     api.answer<{ items: object[] }>(`GET ${TENANT}/grants`, (page, { query }) => {
       const from = Number(query['cursor'] ?? 0);
@@ -47,7 +47,7 @@ describe('sharing', () => {
     await see(/2,100 ?Live/, '2,100 rows');
   });
 
-  it('makes one grant of what was typed, and keeps that where the service fails', async () => {
+  it('creates one grant, and keeps the typed text if the service fails', async () => {
     const message = api.refuse(`POST ${TENANT}/grants`, 500);
     await open(PAGE);
     await press('Share');
@@ -75,7 +75,7 @@ describe('sharing', () => {
   it.each([
     ['carol', ['Confirm the grant to beta', 'Cancel the request for beta'], 'confirm'],
     ['alice', ['Cancel the request for beta'], 'cancel'],
-  ])('lets another human than %s confirm a grant on all subjects that waits', async (by, offered, how) => {
+  ])('offers to confirm a grant on all subjects to humans other than its requester %s', async (by, offered, how) => {
     answerItem(`GET ${TENANT}/pending-grants`, { requested_by: `oidc:dev#${by}` });
     await open(PAGE);
     await see('A second human must confirm these grants');
@@ -89,7 +89,7 @@ describe('sharing', () => {
   it.each([
     [true, ['beta', 'gamma', 'holding']],
     [false, ['beta', 'holding']],
-  ])('offers the tenants that this one knows; uses what others share: %s', async (isAllowed, expected) => {
+  ])('offers known tenants, including owners of shared subjects: %s', async (isAllowed, expected) => {
     letUseGrants(isAllowed);
     answerItem(`GET ${TENANT}/accessible-subjects`, { granted_by_tenant_id: 'gamma' });
     api.answer<{ items: object[] }>('GET /v1/tenants', (page) => ({
@@ -104,7 +104,7 @@ describe('sharing', () => {
     expect(api.asked(`GET ${TENANT}/accessible-subjects`).length > 0).toBe(isAllowed);
   });
 
-  it('says that grants on all subjects wait for another human', async () => {
+  it('reports that grants on all subjects need a second human', async () => {
     const pending = {
       grant_id: '5a9c2e71-0d4b-4e86-b3f7-2c8d1e6a9b40',
       grantor_tenant_id: 'acme',
@@ -135,7 +135,7 @@ describe('sharing', () => {
     await see('A second human must confirm 2 grants on all subjects.');
   });
 
-  it('makes a grant for each tenant and subject at once, and tries those again that were refused', async () => {
+  it('creates many grants in one request, and retries those that were refused', async () => {
     api.answer<{ items: object[] }>(`POST ${TENANT}/grants/batch`, (results) => ({
       items: [
         { index: 0, status: 403, error: { code: 'forbidden', message: 'No such tenant.', request_id: 'r-1' } },
@@ -169,7 +169,7 @@ describe('sharing', () => {
     ['Who may read', '-beta', '-beta is not a tenant id'],
     ['Subjects', 'acme-corp', 'acme-corp is not a subject'],
     ['Until when', '2000-01-01T00:00', 'The end must be in the future.'],
-  ])('sends nothing of a wrong %s', async (label, value, words) => {
+  ])('sends nothing if the field "%s" is invalid', async (label, value, words) => {
     await open(SUBJECT_PAGE);
     await press('Share');
     await fill('Who may read', 'beta');
@@ -180,7 +180,7 @@ describe('sharing', () => {
     expect(api.sent()).toEqual([]);
   });
 
-  it('shares what is ticked, and shows what the grantee will see of it', async () => {
+  it('shares only ticked attributes, and previews what the grantee will see', async () => {
     await open(SUBJECT_PAGE);
     await press('Share');
     await fill('Who may read', 'beta');
@@ -207,7 +207,7 @@ describe('sharing', () => {
     ]);
   });
 
-  it('shows the parts and the start of a grant, and changes both before it starts', async () => {
+  it('shows and changes the paths and the start of a scheduled grant', async () => {
     const [start, paths] = ['2998-01-01T00:00:00.000Z', ['/attributes/identifiers', '/attributes/legal']];
     answerItem(`GET ${TENANT}/grants`, { status: 'scheduled', starts_at: start, paths });
     await open(PAGE);
@@ -249,7 +249,7 @@ describe('sharing', () => {
     await sends(['PATCH', GRANT, body]);
   });
 
-  it('says what a change takes away and adds', async () => {
+  it('shows which scopes a change removes and adds', async () => {
     await open(PAGE);
     await press('Change the grant to beta');
     await check(/^Lineage/);
@@ -260,7 +260,7 @@ describe('sharing', () => {
     await sends(['PATCH', GRANT, { scopes: ['read_lineage'], reason: 'narrower' }]);
   });
 
-  it('revokes after a question', async () => {
+  it('revokes a grant after confirmation', async () => {
     await open(PAGE);
     await press('Revoke the grant to beta');
     await press('Cancel');
@@ -271,8 +271,8 @@ describe('sharing', () => {
   });
 
   it.each([
-    ['as it was answered', (entry: string) => entry, 'agrees with the keys that this service shows'],
-    ['of another entry', (entry: string) => ` ${entry}`, 'The proof failed the verification'],
+    ['that is unchanged', (entry: string) => entry, 'agrees with the keys that this service shows'],
+    ['with another entry', (entry: string) => ` ${entry}`, 'The proof failed the verification'],
   ])('verifies the proof of a grant %s', async (_what, tamper, words) => {
     api.answer<{ entry: string }>(`GET ${TENANT}/grants/{grant_id}/log-proof`, (proof) => ({
       ...proof,
@@ -291,7 +291,7 @@ describe('sharing', () => {
   });
 
   it.each([
-    ['by another log', async () => (await generateKeys('log.example/other', 'ed25519')).verifierKey, 'does not name'],
+    ['from another log', async () => (await generateKeys('log.example/other', 'ed25519')).verifierKey, 'does not name'],
     ['about another tenant', async () => null, 'tenant_id is acme, but must be other'],
   ])('refuses the proof of a grant %s', async (_what, policyOf, words) => {
     const policy = await policyOf();
@@ -319,14 +319,14 @@ describe('sharing', () => {
     await see(count === 1 ? 'beta Acme Corporation AG acme-corp Live' : 'No grant fits these filters');
   });
 
-  it('filters grants by the figures', async () => {
+  it('filters grants by a click on a count', async () => {
     await open(PAGE);
     await press(/^0 ?Revoked/);
     await see('No grant fits these filters');
     expect(address()).toBe(`${PAGE}?status=revoked`);
   });
 
-  it.each(['tenant_reader', 'tenant_admin'] as const)('offers a %s what it may do', async (role) => {
+  it.each(['tenant_reader', 'tenant_admin'] as const)('offers a %s the permitted actions', async (role) => {
     actAs(role);
     await open(PAGE);
     await see('beta Acme Corporation AG acme-corp Live');
@@ -338,7 +338,7 @@ describe('sharing', () => {
 });
 
 describe('the sharing of a subject', () => {
-  it('tells a reader who may see who could and who did', async () => {
+  it('shows a reader that only a tenant_admin sees past access', async () => {
     actAs('tenant_reader');
     await open(SUBJECT_PAGE);
     await see('Only a tenant_admin sees who could read it');
@@ -351,7 +351,7 @@ describe('the sharing of a subject', () => {
     );
   });
 
-  it('lists a grant that has not started among those that run', async () => {
+  it('lists a scheduled grant among the live ones', async () => {
     answerItem(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/grants`, {
       status: 'scheduled',
       starts_at: '2999-01-01T00:00:00.000Z',
@@ -361,7 +361,7 @@ describe('the sharing of a subject', () => {
     expect(buttons()).toContain('Revoke the grant to beta');
   });
 
-  it('shows an ended grant on request, with the moment at which it was revoked', async () => {
+  it('shows an ended grant with its time of revocation on request', async () => {
     answerItem(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/grants`, {
       status: 'revoked',
       revoked_at: '2026-02-01T00:00:00.000Z',
@@ -372,7 +372,7 @@ describe('the sharing of a subject', () => {
     await waitFor(() => expect(rows('Grants on this subject')[0]?.join()).toContain('2026-02-01T00:00:00.000Z'));
   });
 
-  it('asks a grantee’s tenant for the grants on this subject alone', async () => {
+  it('requests only the grants on this subject for a grantee', async () => {
     answerItem(`GET ${TENANT}/subjects/{subject_type}/{subject_id}/owners`, { owner_tenant_id: 'beta' });
     await open(SUBJECT_PAGE);
     await see('beta owns this subject');
@@ -381,7 +381,7 @@ describe('the sharing of a subject', () => {
       expect(query).toMatchObject({ subject_type: 'organization', subject_id: 'acme-corp' });
   });
 
-  it('asks who could read at the moment of the address, and goes to the changes before and after it', async () => {
+  it('shows the access at the time in the address, and moves to earlier and later changes', async () => {
     const path = `GET ${TENANT}/subjects/{subject_type}/{subject_id}/access-history`;
     await open(`${SUBJECT_PAGE}?at=2026-01-20T00:00:00.000Z`);
     await see('One grant gave access at that moment', 'Revoked');
@@ -397,7 +397,7 @@ describe('the sharing of a subject', () => {
     expect(address()).toBe(SUBJECT_PAGE);
   });
 
-  it('filters who read it', async () => {
+  it('filters disclosures by day', async () => {
     await open(SUBJECT_PAGE);
     await see('bob');
     await fill('From', '2026-01-01');
@@ -414,14 +414,14 @@ describe('the sharing of a subject', () => {
   });
 });
 
-it('what is held is found by how its name begins', async () => {
+it('shared subjects are found by the start of their name', async () => {
   await open(`${PAGE}?show=held`);
   await fill('Name', 'Ac');
   await see('acme-corp acme');
   expect(api.asked(`GET ${TENANT}/accessible-subjects`).at(-1)).toMatchObject({ q: 'Ac' });
 });
 
-it('a grant that ends soon is told apart', async () => {
+it('a grant that ends soon is counted separately', async () => {
   answerItem(`GET ${TENANT}/grants`, { expires_at: new Date(Date.now() + 86_400_000).toISOString() });
   await open(PAGE);
   await see(/1 ?Live ?0 ?Not started ?1 ?Ends within 30 days/);

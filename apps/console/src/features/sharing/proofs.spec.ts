@@ -37,7 +37,7 @@ it.each([
   ['live', ['grant.created']],
   ['changed', ['grant.created', 'grant.changed']],
   ['revoked', ['grant.created', 'grant.changed', 'grant.revoked']],
-])('proves that a grant is %s', async (state, types) => {
+])('the page proves that a grant is %s', async (state, types) => {
   const stream = grantStream(GRANT);
   const indexes = types.map((type, index) => operator.add({ type, grant_id: GRANT }, [[stream, index + 1]]));
   const published = await publish();
@@ -55,7 +55,7 @@ it.each([
   [0, 'The log does not have the newest ones yet'],
   [1, 'The list is complete: it has 1 disclosure, as many as the log.'],
   [2, 'The list is not complete. It has 1 disclosure, but the log has 2 disclosures.'],
-])('compares a log of %i disclosures with a list of one', async (logged, words) => {
+])('the page compares %i logged disclosures with a list of one', async (logged, words) => {
   for (let number = 1; number <= logged; number++) operator.add({ type: 'another' }, [[READERS, number]]);
   await answerAbsence('r', READERS, logged);
   await open(`${SUBJECT_PAGE}/sharing`);
@@ -63,7 +63,7 @@ it.each([
   await see('The proof is proved by the keys', words);
 });
 
-it('proves each disclosure of the list', async () => {
+it('the page proves each disclosure of a list', async () => {
   const record = {
     ...{ ...SUBJECT, principal_id: 'oidc:dev#bob', grantee_tenant_id: 'beta', via: 'snapshot' },
     ...{ first_at: '2026-01-15T09:30:00.000Z', from_version: 1, to_version: 2 },
@@ -86,7 +86,7 @@ it.each([
   ['a shorter stream', 'r', READERS],
   ['another stream', 'r', GRANTS],
   ['other facts', 'p', GRANTS],
-])('says nothing of a list whose proof is of %s', async (_what, letter, stream) => {
+])('the page refuses a proof of completeness from %s', async (_what, letter, stream) => {
   operator.add({ type: 'another' }, [[READERS, 1]]);
   await answerAbsence(letter, stream, 0);
   await open(`${SUBJECT_PAGE}/sharing`);
@@ -98,7 +98,7 @@ it.each([
 it.each([
   [0, 'The log has no grant on this subject to acme.'],
   [1, 'The log has 1 grant on this subject to acme.'],
-])('proves %i grants to a tenant that may not read the subject', async (count, words) => {
+])('the page proves to a tenant without access that it has %i grants', async (count, words) => {
   for (let number = 1; number <= count; number++) operator.add({ type: 'another' }, [[GRANTS, number]]);
   api.refuse(`GET ${OF_SUBJECT}/owners`, 403);
   await answerAbsence('p', GRANTS, count);
@@ -107,7 +107,7 @@ it.each([
   await see('The proof is proved by the keys', words);
 });
 
-it('offers no such proof where the log has no map', async () => {
+it('the page offers no proof of absence if the log has no map', async () => {
   const message = api.refuse(`GET ${OF_SUBJECT}/owners`, 403);
   await open(SUBJECT_PAGE);
   await see(message);

@@ -35,7 +35,7 @@ describe('the status of a grant', () => {
     [{ expires_at: inDays(29) }, 'expiring', ['live', 'expiring']],
     [{ status: 'expired' }, 'expired', ['expired']],
     [{ status: 'revoked' }, 'revoked', ['revoked']],
-  ] as const)('of %j is %s', (changes, status, fits) => {
+  ] as const)('grantStatusOf %j is %s', (changes, status, fits) => {
     const all = ['live', 'expiring', 'expired', 'revoked'];
     expect(grantStatusOf(grant(changes))).toBe(status);
     expect(all.filter((wanted) => hasStatus(grant(changes), wanted))).toEqual(fits);
@@ -43,15 +43,16 @@ describe('the status of a grant', () => {
   });
 });
 
-it('scopes are named in words', () => expect(scopeNames(['read_latest', 'read_diff'])).toBe('Latest, Differences'));
+it('scopeNames returns the labels of scopes', () =>
+  expect(scopeNames(['read_latest', 'read_diff'])).toBe('Latest, Differences'));
 it.each([
   ['*', true],
   ['organization', false],
-] as const)('a grant on %s is on all: %s', (type, expected) => {
+] as const)('isOnAll of subject type %s is %s', (type, expected) => {
   expect(isOnAll({ subject_type: type })).toBe(expected);
 });
 
-describe('what the form of grants wants', () => {
+describe('wantedOf', () => {
   const form = {
     grantees: 'beta',
     isAll: false,
@@ -99,7 +100,7 @@ describe('what the form of grants wants', () => {
     [{ isPart: true }, []],
     [{ isPart: true, paths: 'legal' }, []],
     [{ start: '2999-01-01T00:00', until: '2998-01-01T00:00' }, []],
-  ])('of %j', (changes, expected) => {
+  ])('returns the requests of %j', (changes, expected) => {
     expect(each(changes)).toEqual(expected);
   });
 
@@ -110,12 +111,12 @@ describe('what the form of grants wants', () => {
     [{ start: '2000-01-01T00:00' }, 'startFault'],
     [{ start: '2999-01-01T00:00', until: '2999-01-01T00:00' }, 'startFault'],
     [{ isPart: true }, 'pathsFault'],
-  ] as const)('says what is wrong with %j', (changes, fault) => {
+  ] as const)('names the fault of %j', (changes, fault) => {
     const faults = Object.entries(wantedOf({ ...form, ...changes })).filter(([name]) => name.endsWith('Fault'));
     expect(faults.flatMap(([name, value]) => (value === undefined ? [] : [name]))).toEqual([fault]);
   });
 
-  it('sends the paths, the start, the end and the purpose where they are named', () => {
+  it('contains paths, start, end and purpose only if they are given', () => {
     const [start, until] = ['2998-01-01T00:00', '2999-01-01T00:00'];
     const paths = '/attributes/legal\n/attributes/contact';
     const [body] = wantedOf({ ...form, isPart: true, paths, start, until, purpose: ' Loan ' }).bodies;
@@ -158,7 +159,7 @@ describe('the outcome of requests for grants', () => {
     cancelled_at: null,
   };
 
-  it('of a batch counts what was created, waits and was refused, and adds to the earlier ones', () => {
+  it('outcomeOf counts created, pending and refused grants of a batch, and adds earlier ones', () => {
     const first = outcomeOf(null, bodies, {
       items: [
         { index: 0, status: 202, pending_grant: pending },
@@ -171,12 +172,12 @@ describe('the outcome of requests for grants', () => {
     expect(again).toEqual({ made: 2, waiting: 1, refused: [] });
   });
 
-  it('of one request counts a grant that waits', () => {
+  it('outcomeOf counts a pending grant of one request', () => {
     expect(outcomeOf(null, bodies.slice(0, 1), pending)).toEqual({ made: 0, waiting: 1, refused: [] });
   });
 });
 
-describe('who could read', () => {
+describe('the access history', () => {
   const period = (from: string, until: string | null, grantee = 'beta'): api.AccessPeriod => ({
     paths: null,
     grant_id: 'g-1',
@@ -195,17 +196,17 @@ describe('who could read', () => {
   it.each([
     ['ends before now', [period(at(10), at(20))], 110, { from: 2 * DAY, to: 118 * DAY }],
     ['ends after now', [period(at(10), at(110))], 20, { from: 2 * DAY, to: 118 * DAY }],
-    ['goes on', [period(at(10), null)], 110, { from: 2 * DAY, to: 118 * DAY }],
+    ['has no end', [period(at(10), null)], 110, { from: 2 * DAY, to: 118 * DAY }],
     ['begins after now', [period(at(110), null)], 10, { from: 10 * DAY - 60_000, to: 10 * DAY + 60_000 }],
-  ])('the axis holds one that %s, and now', (_what, periods, now, expected) => {
+  ])('has an axis that contains the current time and a period that %s', (_what, periods, now, expected) => {
     expect(boundsOf(periods, now * DAY)).toEqual(expected);
   });
 
-  it('an axis of one moment is two minutes long', () => {
+  it('has an axis of two minutes for a single moment', () => {
     expect(boundsOf([], 0)).toEqual({ from: -60_000, to: 60_000 });
   });
 
-  it('changes rise, each once, and lanes keep the order of tenants', () => {
+  it('has sorted, unique times of change, and keeps the order of tenants', () => {
     const periods = [period(at(3), at(5)), period(at(1), at(3), 'gamma'), period(at(5), null)];
     expect(momentsOfChange(periods)).toEqual([1, 3, 5].map((day) => day * DAY));
     expect(lanesOf(periods).map(([name, all]) => [name, all.length])).toEqual([
@@ -215,7 +216,7 @@ describe('who could read', () => {
   });
 });
 
-describe('who did read', () => {
+describe('the disclosures', () => {
   const on = (day: string): Disclosure => ({
     paths: null,
     disclosed_on: day,
@@ -238,12 +239,12 @@ describe('who did read', () => {
     [['2026-01-20', '2025-12-20'], 34, '2025-12-19', '2026-01-21'],
     [['2026-01-20', '2020-01-01'], 367, '2025-01-20', '2026-01-21'],
     [['no day'], 0, undefined, undefined],
-  ])('days of %j are plotted with those around them', (days, count, first, last) => {
+  ])('are plotted for the days %j and days around them', (days, count, first, last) => {
     const all = daysOf(days.map(on));
     expect([all.length, all[0], all.at(-1)]).toEqual([count, first, last]);
   });
 
-  it('disclosures are told apart', () => {
+  it('have different keys', () => {
     const keys = [
       on('2026-01-20'),
       { ...on('2026-01-20'), via: 'diff' as const },

@@ -69,8 +69,8 @@ function partOf(path: string, before: ReturnType<typeof snapshotOf> = SECOND) {
   };
 }
 
-describe('a part of a version', () => {
-  it('says at the top that it is a part, and which one', async () => {
+describe('a partial version', () => {
+  it('shows a notice with its paths', async () => {
     share('read_latest');
     answerItem(`GET ${TENANT}/accessible-subjects`, { latest_snapshot: headerOf(SECOND) });
     api.answer(LATEST, () => partOf('/attributes/legal/seat'));
@@ -79,7 +79,7 @@ describe('a part of a version', () => {
     await unsee('Acme 2 AG', 'Ann');
   });
 
-  it('says that a shown path has no value in this version', async () => {
+  it('names a visible path that has no value', async () => {
     share('read_latest');
     answerItem(`GET ${TENANT}/accessible-subjects`, { latest_snapshot: headerOf(SECOND) });
     api.answer(LATEST, () => partOf('/attributes/legal/form'));
@@ -87,7 +87,7 @@ describe('a part of a version', () => {
     await see('You see a part of this version', 'This version has no value at: /attributes/legal/form');
   });
 
-  it('is not shown if its view does not disclose it', async () => {
+  it('is not shown if it differs from its view', async () => {
     share('read_latest');
     answerItem(`GET ${TENANT}/accessible-subjects`, { latest_snapshot: headerOf(SECOND) });
     const part = partOf('/attributes/legal/seat');
@@ -97,7 +97,7 @@ describe('a part of a version', () => {
     await unsee('Bern');
   });
 
-  it('is compared as a part: equal parts say nothing of what is hidden', async () => {
+  it('is compared without a claim about hidden values', async () => {
     share('read_lineage', 'read_snapshot_by_id');
     const versions = [snapshotOf(1, { attributes: { legal: { legal_name: 'Acme 1 AG', seat: 'Zug' } } }), SECOND];
     api.answer(`GET ${OF_SUBJECT}/history`, (page: object) => ({ ...page, items: versions.map(headerOf).reverse() }));
@@ -114,7 +114,7 @@ it.each([
   ['', 'Corrects an error'],
   ['/timeline', 'corrects an error'],
   ['/compare', 'Corrects an error'],
-])('a correction is marked: %s', async (view, words) => {
+])('a correction is marked in the view "%s"', async (view, words) => {
   haveTwoVersions();
   const second = snapshotOf(2, { ...CONTENT, change_kind: 'correction' }, FIRST_HASH);
   api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({
@@ -127,7 +127,7 @@ it.each([
 });
 
 describe('the attributes', () => {
-  it('show each value with since when and what backs it', async () => {
+  it('show each value with its version and its evidence', async () => {
     await open(PAGE);
     await see('✓ Current 1', '– None 1', 'registry_extract');
     expect(rows('Values of the attributes').map((cells) => cells.slice(0, 3))).toEqual([
@@ -149,7 +149,7 @@ describe('the attributes', () => {
     expect(rows('Values of the attributes')).toHaveLength(1);
   });
 
-  it('say that nothing fits', async () => {
+  it('show a notice if no value matches', async () => {
     await open(`${PAGE}?find=nothing+of+that`);
     await see('No value matches');
     await press('Clear');
@@ -157,7 +157,7 @@ describe('the attributes', () => {
     expect(address()).toBe(PAGE);
   });
 
-  it('go to any version and moment', async () => {
+  it('can be opened at any version and time', async () => {
     haveTwoVersions();
     await open(PAGE);
     await see('Version 2, the latest', 'Acme 2 AG');
@@ -182,20 +182,20 @@ describe('the attributes', () => {
     ['The content does not match its hash', { envelope_hash: 'a'.repeat(64) }],
     ['not the requested version', { snapshot_version: 3 }],
     ['The response is about another subject.', { subject: { subject_type: 'organization', subject_id: 'other' } }],
-  ])('show nothing of an answer that does not hold: %s', async (words, changes) => {
+  ])('are not shown if the verification fails: %s', async (words, changes) => {
     api.answer<object>(VERSION, (snapshot) => ({ ...snapshot, ...changes }));
     await open(PAGE);
     await see('Not verified.', words);
     expect(document.querySelectorAll('main [role=table], main table')).toHaveLength(0);
   });
 
-  it('show a version without a hash as such', async () => {
+  it('show that a version without a hash cannot be verified', async () => {
     api.answer(VERSION, { envelope_hash: null });
     await open(PAGE);
     await see('Nothing to verify', '4 values');
   });
 
-  it('show the envelope, to take away', async () => {
+  it('offer the envelope as a download', async () => {
     await open(`${PAGE}?show=envelope`);
     await press('Download');
     const [file] = downloads;
@@ -203,7 +203,7 @@ describe('the attributes', () => {
     expect(JSON.parse((await file?.blob.text()) ?? '')).toMatchObject({ snapshot_version: 1, evidence: [{}] });
   });
 
-  it('say what was erased, when the feed tells of it', async () => {
+  it('are replaced by a notice when the feed reports an erasure', async () => {
     await open(PAGE);
     await see('Verified here');
     eraseVersions();
@@ -212,7 +212,7 @@ describe('the attributes', () => {
     await unsee('Verified here');
   });
 
-  it('copy the call behind them', async () => {
+  it('can be copied as a curl command', async () => {
     await open(PAGE);
     await press('Copy as curl');
     await waitFor(() => expect(copied).toHaveLength(1));
@@ -226,7 +226,7 @@ describe('a subject whose versions were erased', () => {
   const OF_VIEWS = ['', '?version=1', '/compare', '/compare?show=sides', '/proof', '/proposals/new'];
   const CONTENT = [VERSION, LATEST, `GET ${OF_SUBJECT}/provenance`, `GET ${OF_SUBJECT}/diff`];
 
-  it.each(OF_VIEWS)('is shown by its receipt, and its content is not asked for: %s', async (view) => {
+  it.each(OF_VIEWS)('shows its receipt without a request for its content: "%s"', async (view) => {
     const erased = { erasure_id: '18f73959-f051-4ed5-b89f-99e7be90b50a', erased_at: '2026-02-01T00:00:00.000Z' };
     api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/history`, (page) => ({
       ...page,
@@ -238,13 +238,13 @@ describe('a subject whose versions were erased', () => {
   });
 });
 
-describe('what a grant lets be seen', () => {
+describe('a shared subject', () => {
   it.each([
     ['read_snapshot_by_id', 'compare', [`GET ${OF_SUBJECT}/history`, `GET ${OF_SUBJECT}/diff`]],
     ['read_snapshot_by_id', 'compare?show=sides', [`GET ${OF_SUBJECT}/history`, `GET ${OF_SUBJECT}/provenance`]],
     ['read_snapshot_by_id', 'proof', [`GET ${OF_SUBJECT}/history`]],
     ['read_lineage', 'proof', [`GET ${TENANT}/snapshots/{snapshot_id}/log-proof`]],
-  ])('%s: %s asks for nothing that is refused', async (scope, view, refused) => {
+  ])('with %s requests nothing that is refused in the view %s', async (scope, view, refused) => {
     share(scope);
     await open(`${PAGE}/${view}`);
     await see(view === 'proof' ? 'The recomputed steps hold' : 'The content is the same');
@@ -256,7 +256,7 @@ describe('what a grant lets be seen', () => {
     ['read_lineage', ['Attributes', 'Timeline', 'Compare', 'Proof', 'Requests'], '✓ Current 1'],
     ['read_snapshot_by_id', ['Attributes', 'Compare', 'Proof', 'Requests'], 'Which version?'],
     ['read_diff', ['Compare', 'Requests'], 'let you compare versions, but not read them'],
-  ])('%s', async (scope, tabs, words) => {
+  ])('with %s has the permitted tabs', async (scope, tabs, words) => {
     share(scope);
     await open(PAGE);
     await see('Owned by beta', words);
@@ -271,7 +271,7 @@ describe('what a grant lets be seen', () => {
   it.each([
     [['2999-01-01T00:00:00.000Z', '2998-01-01T00:00:00.000Z'], /until 2999-01-01T00:00:00.000Z/],
     [['2998-01-01T00:00:00.000Z', null], /You can read: the latest version(?! until)/],
-  ])('ends with the last of its grants, which end at %j', async (ends, words) => {
+  ])('shows the latest end of its grants, which end at %j', async (ends, words) => {
     share('read_latest');
     api.answer<{ items: { granted_by_tenant_id: string }[] }>(`GET ${TENANT}/accessible-subjects`, (page) => ({
       ...page,
@@ -281,7 +281,7 @@ describe('what a grant lets be seen', () => {
     await see(words);
   });
 
-  it('says what was lost when a grant ends', async () => {
+  it('names the lost access when a grant ends', async () => {
     share('read_lineage');
     await open(PAGE);
     await see('You can read: all versions', '4 values');
@@ -298,7 +298,7 @@ describe('what a grant lets be seen', () => {
   it.each([
     ['tenant_reader', false],
     ['tenant_proposer', true],
-  ] as const)('a %s of the owner is offered to propose: %s', async (role, offered) => {
+  ] as const)('offers a %s of the owner to propose a change: %s', async (role, offered) => {
     actAs(role);
     await open(PAGE);
     await see('Verified here');
@@ -310,7 +310,7 @@ describe('the timeline', () => {
   const REQUESTS = 'GET /v1/subjects/{subject_type}/{subject_id}/refresh-requests';
   const ADMIN_ONLY = ['access-history', 'disclosures'].map((list) => `GET ${OF_SUBJECT}/${list}`);
 
-  it('shows what happened newest first, and opens it', async () => {
+  it('lists items newest first, and opens one', async () => {
     await open(`${PAGE}/timeline`);
     await see('5 visible');
     expect(rows('Visible items').map(([, what, state]) => [what, state])).toEqual([
@@ -324,7 +324,7 @@ describe('the timeline', () => {
     await waitFor(() => expect(address()).toBe(`${PAGE}/proposals/0e4d2f4c-6e0b-4c59-9a53-1b1b8d6cf4b2`));
   });
 
-  it('says from when until when an item lasted', async () => {
+  it('shows the start and the end of items', async () => {
     answerItem(`GET ${OF_SUBJECT}/updates`, { status: 'withdrawn', withdrawn_at: '2026-01-17T08:00:00.000Z' });
     answerItem(REQUESTS, { status: 'declined', closed_at: '2026-01-18T08:00:00.000Z' });
     await open(`${PAGE}/timeline?basis=recorded`);
@@ -341,7 +341,7 @@ describe('the timeline', () => {
     await waitFor(() => expect(rows('Visible items').at(-1)?.[0]).toBe('2026-01-15T09:30:00.000Z'));
   });
 
-  it('reads a thousand items of a kind, and says that there may be more', async () => {
+  it('reads 1,000 items of a kind, and shows a notice that others are left out', async () => {
     api.answer<{ items: object[] }>(`GET ${OF_SUBJECT}/updates`, (page, { query }) => ({
       ...page,
       items: Array.from({ length: 200 }, (_, index) => {
@@ -354,7 +354,7 @@ describe('the timeline', () => {
     await see('1,004 visible', 'Only the newest 1,000 of each other kind are shown.');
   });
 
-  it('adds a version that is written meanwhile, and reads no older one again', async () => {
+  it('adds a version that is written while the page is open', async () => {
     await open(`${PAGE}/timeline`);
     await see('5 visible');
     haveTwoVersions();
@@ -363,7 +363,7 @@ describe('the timeline', () => {
     await see('6 visible', 'Version 2');
   });
 
-  it('says that a version was erased meanwhile', async () => {
+  it('marks a version that is erased while the page is open', async () => {
     await open(`${PAGE}/timeline`);
     await see('5 visible');
     const erased = { erasure_id: '18f73959-f051-4ed5-b89f-99e7be90b50a', erased_at: '2026-02-01T00:00:00.000Z' };
@@ -372,7 +372,7 @@ describe('the timeline', () => {
     await see('content erased');
   });
 
-  it('asks again for what failed', async () => {
+  it('retries a failed request', async () => {
     const message = api.refuse(`GET ${OF_SUBJECT}/updates`, 403);
     await open(`${PAGE}/timeline`);
     await see(message);
@@ -382,7 +382,7 @@ describe('the timeline', () => {
     await see('Proposal on version 1');
   });
 
-  it('shows the range of the address, and opens a mark of the plot', async () => {
+  it('shows the range in the address, and opens a mark of the plot', async () => {
     await open(`${PAGE}/timeline?from=2026-01-15T00:00:00.000Z&to=2026-01-15T09:45:00.000Z`);
     await see('1 visible');
     expect(rows('Visible items')).toHaveLength(1);
@@ -392,7 +392,7 @@ describe('the timeline', () => {
     await waitFor(() => expect(address()).toBe(`${PAGE}?version=1`));
   });
 
-  it('keeps the range in the address: keys, wheel and buttons', async () => {
+  it('stores the range in the address after keys, wheel and buttons', async () => {
     await open(`${PAGE}/timeline`);
     await see('5 visible');
     const plot = document.querySelector('[role=group][aria-label^="Timeline"]');
@@ -411,7 +411,7 @@ describe('the timeline', () => {
   it.each([
     ['a grantee of the latest version', () => share('read_latest'), 'Only the latest version is shared.', 'acme'],
     ['a reader', () => actAs('tenant_reader'), /tenant_admin/, undefined],
-  ])('says to %s what is not shown', async (_who, prepare, words, requestsOf) => {
+  ])('shows %s a notice about hidden items', async (_who, prepare, words, requestsOf) => {
     prepare();
     await open(`${PAGE}/timeline`);
     await see(words);
@@ -421,7 +421,7 @@ describe('the timeline', () => {
 });
 
 describe('the comparison', () => {
-  it('shows both versions beside each other, and the evidence of what changed', async () => {
+  it('shows both versions side by side, with the evidence of changes', async () => {
     haveTwoVersions();
     await open(`${PAGE}/compare?show=sides`);
     await see(
@@ -435,7 +435,7 @@ describe('the comparison', () => {
     expect(api.asked(`GET ${OF_SUBJECT}/diff`).at(-1)).toMatchObject({ from_version: '1', to_version: '2' });
   });
 
-  it('tells what became of each value, with its evidence', async () => {
+  it('shows the change of each value with its evidence', async () => {
     haveTwoVersions();
     await open(`${PAGE}/compare`);
     await see('Versions 1 and 2');
@@ -449,7 +449,7 @@ describe('the comparison', () => {
     expect(api.asked(`GET ${OF_SUBJECT}/diff`)).toEqual([]);
   });
 
-  it('shows the operations, and gives them away', async () => {
+  it('shows the operations, and exports them as JSON Patch', async () => {
     haveTwoVersions();
     await open(`${PAGE}/compare?from=1&to=2&show=ops`);
     await see('Copy as JSON Patch', 'replace');
@@ -464,7 +464,7 @@ describe('the comparison', () => {
     expect(downloads[0]?.name).toBe('acme-corp.v1-v2.patch.json');
   });
 
-  it('sorts the operations, and writes them into files', async () => {
+  it('sorts the operations, and exports them as CSV', async () => {
     haveTwoVersions();
     await open(`${PAGE}/compare?from=1&to=2&show=ops`);
     await see('Copy as JSON Patch', 'replace');
@@ -477,13 +477,13 @@ describe('the comparison', () => {
     expect((await downloads[0]?.blob.text())?.split('\r\n')[0]).toBe('Operation,Path,Value');
   });
 
-  it('says that two versions are the same', async () => {
+  it('reports that two versions are equal', async () => {
     haveTwoVersions();
     await open(`${PAGE}/compare?from=2&to=2`);
     await see('The content is the same');
   });
 
-  it('refuses a version that was changed on its way', async () => {
+  it('refuses a version that does not match its hash', async () => {
     haveTwoVersions();
     api.answer<object>(VERSION, (first, { path }) =>
       path.endsWith('/2') ? { ...SECOND, envelope_hash: FIRST_HASH } : first,
@@ -492,14 +492,14 @@ describe('the comparison', () => {
     await see('The hash computed here is not the hash that the service states');
   });
 
-  it('shows the rest where the evidence is refused', async () => {
+  it('shows the values even if the evidence is refused', async () => {
     haveTwoVersions();
     api.refuse(`GET ${OF_SUBJECT}/diff`, 403, 'No read_diff.');
     await open(`${PAGE}/compare?from=1&to=2&show=sides`);
     await see('No read_diff.', '"legal_name": "Acme 2 AG"');
   });
 
-  it('explains what a grantee of differences cannot see, and shows the differences', async () => {
+  it('shows a grantee with read_diff the differences and a notice', async () => {
     share('read_diff');
     for (const route of [VERSION, LATEST, `GET ${OF_SUBJECT}/history`]) api.refuse(route, 403);
     await open(`${PAGE}/compare`);
@@ -508,7 +508,7 @@ describe('the comparison', () => {
     expect(api.asked(VERSION)).toEqual([]);
   });
 
-  it('is compared again by a view that is opened while an earlier one still compares', async () => {
+  it('starts again in a view that is opened while an earlier one is still busy', async () => {
     share('read_snapshot_by_id');
     const run = jest.spyOn(WorkerRoom.prototype, 'run').mockImplementation(async () => new Promise(() => undefined));
     const end = jest.spyOn(WorkerRoom.prototype, 'end');
@@ -521,7 +521,7 @@ describe('the comparison', () => {
     await see('The content is the same');
   });
 
-  it.each(['compare', 'compare?show=sides'])('says in an open page that a version was erased: %s', async (view) => {
+  it.each(['compare', 'compare?show=sides'])('reports in an open page that a version was erased: %s', async (view) => {
     share('read_snapshot_by_id');
     await open(`${PAGE}/${view}`);
     await see('The content is the same');
@@ -533,7 +533,7 @@ describe('the comparison', () => {
   });
 });
 
-it('an open form says that its version was erased', async () => {
+it('an open form reports that its version was erased', async () => {
   await open(`${PAGE}/proposals/new`);
   await see('Legal name');
   eraseVersions();
@@ -546,7 +546,7 @@ it.each([
   ['acme-archive', 'oidc:acme#acme-archive', 'by acme-archive'],
   ['oidc:a#alice', 'oidc:b#alice', 'by oidc:a#alice (written by oidc:b#alice)'],
   ['oidc:a#alice', 'oidc:a#bob', 'by alice (written by bob)'],
-])('names the writer once if %s and %s are the same', async (claimed, writer, words) => {
+])('the author %s with the writer %s is shown as "%s"', async (claimed, writer, words) => {
   const written = snapshotOf(1, { audit: { created_by: claimed, created_at: '2026-01-15T09:30:00Z', source: 'test' } });
   api.answer(VERSION, () => ({ ...written, written_by: writer }));
   await open(PAGE);

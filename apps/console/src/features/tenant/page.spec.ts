@@ -25,7 +25,7 @@ describe('members', () => {
   it.each([
     ['carol', 'service_account', { role: 'tenant_editor', principal_type: 'service_account' }],
     ['carol', '', { role: 'tenant_editor' }],
-  ])('are added by their principal: %s of kind "%s"', async (name, kind, body) => {
+  ])('are added by principal id: %s of kind "%s"', async (name, kind, body) => {
     await open(PAGE);
     await press('Add a member');
     await fill('Principal', name);
@@ -39,7 +39,7 @@ describe('members', () => {
     await sends(['PUT', '/v1/tenants/acme/members/oidc%3Adev%23carol', body]);
   });
 
-  it('are shown among the invited ones where they have to accept first', async () => {
+  it('are shown among the invited ones if they must accept first', async () => {
     api.answer('PUT /v1/tenants/{tenant_id}/members/{principal_id}', { status: 'pending' });
     await open(PAGE);
     await press('Add a member');
@@ -48,7 +48,7 @@ describe('members', () => {
     await waitFor(() => expect(address()).toContain('status=pending'));
   });
 
-  it('are changed by what became different alone', async () => {
+  it('are changed by a request with only the changed values', async () => {
     await open(PAGE);
     await press('Change carol');
     await see('Nothing is changed yet.');
@@ -69,7 +69,7 @@ describe('members', () => {
     ]);
   });
 
-  it('are removed after a question, and stay where the service refuses', async () => {
+  it('are removed after confirmation, and a refusal is shown', async () => {
     const message = api.refuse(`DELETE ${TENANT}/members/{principal_id}`, 409);
     await open(PAGE);
     await press('Remove carol');
@@ -84,7 +84,7 @@ describe('members', () => {
     ['', { status: 'active', limit: '200' }],
     ['removed', { status: 'removed', limit: '200' }],
     ['any', { limit: '200' }],
-  ])('are listed by the status of the address: "%s"', async (status, query) => {
+  ])('are filtered by status in the address: "%s"', async (status, query) => {
     await open(PAGE);
     if (status !== '') await fill('Status', status);
     await see('carol');
@@ -98,18 +98,21 @@ describe('members', () => {
     ['tenant_admin', 'member', ['Change carol', 'Remove carol'], 4],
     ['tenant_owner', 'member', ['Change alice', 'Remove alice', 'Change carol', 'Remove carol'], 5],
     ['tenant_reader', 'account_admin', ['Change alice', 'Change carol'], 5],
-  ] as const)('are managed by a %s who is %s as far as it may', async (role, tenancyRole, expected, roles) => {
-    actAs(role, tenancyRole);
-    await open(PAGE);
-    await see('carol');
-    expect(buttons().filter((name) => /^(Change|Remove) [a-z]+$/.test(name))).toEqual(expected);
-    expect(buttons().includes('Add a member')).toBe(roles !== null);
-    if (roles === null) return;
-    await press('Add a member');
-    expect((await field('Role')).querySelectorAll('option')).toHaveLength(roles);
-  });
+  ] as const)(
+    'can be managed by a %s who is %s according to its rights',
+    async (role, tenancyRole, expected, roles) => {
+      actAs(role, tenancyRole);
+      await open(PAGE);
+      await see('carol');
+      expect(buttons().filter((name) => /^(Change|Remove) [a-z]+$/.test(name))).toEqual(expected);
+      expect(buttons().includes('Add a member')).toBe(roles !== null);
+      if (roles === null) return;
+      await press('Add a member');
+      expect((await field('Role')).querySelectorAll('option')).toHaveLength(roles);
+    },
+  );
 
-  it('offer an admin nothing that an account admin gives', async () => {
+  it('offer an admin nothing that only an account admin can change', async () => {
     actAs('tenant_admin');
     answerItem(`GET ${TENANT}/principals`, { allow_counterparty_access: false, principal_type: 'ai_agent' });
     await open(PAGE);
@@ -120,7 +123,7 @@ describe('members', () => {
 });
 
 describe('settings', () => {
-  it('send what became different, and keep what is typed where the service fails', async () => {
+  it('send changed values, and keep the typed text if the service fails', async () => {
     const body = {
       name: 'Acme Holding',
       slug: null,
@@ -174,7 +177,7 @@ describe('settings', () => {
   it.each([
     ['tenant_editor', 'Only a tenant_admin can change this.', false],
     ['tenant_admin', 'Name', true],
-  ] as const)('are shown to a %s', async (role, words, mayChange) => {
+  ] as const)('are shown to a %s according to its role', async (role, words, mayChange) => {
     actAs(role);
     await open(`${PAGE}?show=settings`);
     await see(words);
@@ -182,8 +185,8 @@ describe('settings', () => {
   });
 });
 
-describe('offers of the ownership', () => {
-  it('are made with a message and an end', async () => {
+describe('ownership offers', () => {
+  it('are created with a message and an end', async () => {
     api.answer(`GET ${TENANT}/transfer-offers`, { items: [] });
     await open(`${PAGE}?show=offers`);
     await press('Offer the ownership');
@@ -203,7 +206,7 @@ describe('offers of the ownership', () => {
     await sends(['POST', '/v1/tenants/acme/transfer-offers', body]);
   });
 
-  it('are cancelled by who made them', async () => {
+  it('are cancelled by their author', async () => {
     await open(`${PAGE}?show=offers`);
     await press('Cancel the offer');
     await press('Cancel the offer');
@@ -213,7 +216,7 @@ describe('offers of the ownership', () => {
   it.each([
     ['Accept', 'accept', 'You become the owner of acme immediately, and bob becomes its admin.'],
     ['Decline', 'decline', 'The owner of acme does not change.'],
-  ])('are answered by the one who is offered: %s', async (button, path, words) => {
+  ])('are answered by their recipient: %s', async (button, path, words) => {
     answerItem(`GET ${TENANT}/transfer-offers`, {
       from_principal_id: 'oidc:dev#bob',
       to_principal_id: 'oidc:dev#alice',
@@ -234,7 +237,7 @@ describe('erasures', () => {
     answerItem(`GET ${TENANT}/erasures`, { status, requested_by: 'oidc:dev#bob', erasure_id: ERASURE_ID });
   };
 
-  it('that one asked for oneself are confirmed by somebody else', async () => {
+  it('cannot be confirmed by the human who requested them', async () => {
     await open(`${PAGE}?show=erasures`);
     await see('Waiting for confirmation');
     expect(buttons().filter((name) => /^(Confirm|Cancel)$/.test(name))).toEqual(['Cancel']);
@@ -243,7 +246,7 @@ describe('erasures', () => {
   it.each([
     ['Confirm', 'Erase', 'confirm'],
     ['Cancel', 'Cancel', 'cancel'],
-  ])('that wait are answered: %s', async (button, _confirm, path) => {
+  ])('can be answered while they are pending: %s', async (button, _confirm, path) => {
     prepare('pending');
     await open(`${PAGE}?show=erasures`);
     await see('Waiting for confirmation');
@@ -254,7 +257,7 @@ describe('erasures', () => {
     await sends(['POST', `/v1/tenants/acme/subjects/organization/acme-corp/erasures/${ERASURE_ID}/${path}`]);
   });
 
-  it('that were done offer nothing', async () => {
+  it('offer no action after they are done', async () => {
     prepare('erased');
     await open(`${PAGE}?show=erasures`);
     await see('Erased');
@@ -265,7 +268,7 @@ describe('erasures', () => {
 describe('credentials', () => {
   const CREDENTIAL = 'cred_7d0c51ab-6a0e-4a3c-9e67-0f8f6cf5a004';
 
-  it.each(['valid', 'superseded'] as const)('that are %s are withdrawn after a question', async (status) => {
+  it.each(['valid', 'superseded'] as const)('that are %s are withdrawn after confirmation', async (status) => {
     answerItem(`GET ${TENANT}/credentials`, { credential_id: CREDENTIAL, status });
     await open(`${PAGE}?show=credentials`);
     await press('Withdraw');
@@ -275,7 +278,7 @@ describe('credentials', () => {
     await sends(['POST', `/v1/tenants/acme/credentials/${CREDENTIAL}/withdraw`]);
   });
 
-  it('that are invalid, or of a reader, offer nothing', async () => {
+  it('offer no action if they are invalid, or to a reader', async () => {
     answerItem(`GET ${TENANT}/credentials`, { status: 'invalid', invalid_reason: 'withdrawn' });
     await open(`${PAGE}?show=credentials`);
     await see('Invalid');
@@ -294,7 +297,7 @@ it.each([
   ['to', 'To', '2026-02-01', { to: '2026-02-01' }],
   ['principal', 'Principal', 'oidc:dev#alice', { principal_id: 'oidc:dev#alice' }],
   ['principal', 'Principal', 'oidc:dev', {}],
-])('the audit trail is filtered by the address: %s', async (name, label, value, query) => {
+])('the audit trail is filtered by the address: %s (field "%s", value "%s")', async (name, label, value, query) => {
   await open(`${PAGE}?show=audit`);
   await fill(label, value);
   await see('Grant created');
@@ -305,7 +308,7 @@ it.each([
 it.each([
   ['tenant_reader', ['Members', 'Offers', 'Settings', 'Owners']],
   ['tenant_admin', ['Members', 'Offers', 'Settings', 'Limits and usage', 'Owners', 'Audit trail', 'Disclosed to you']],
-] as const)('a %s is offered the views that it may see', async (role, expected) => {
+] as const)('a %s is offered the permitted views', async (role, expected) => {
   actAs(role);
   await open(PAGE);
   await see('carol');
@@ -317,7 +320,7 @@ it.each([
 it.each([
   ['ok', 'The service moves old versions to its archive.'],
   ['degraded', 'The archive of old versions does not answer.'],
-])('the usage says that the archive is %s', async (status, expected) => {
+])('the usage shows that the archive is %s', async (status, expected) => {
   api.answer<{ checks: object }>('GET /v1/ops/readiness', (ready) => ({
     ...ready,
     checks: { ...ready.checks, archive: { status } },
@@ -336,14 +339,14 @@ it.each([
   expect(rows('Limits and current counts').find(([name]) => name === 'Live grants on all subjects')?.[1]).toBe(count);
 });
 
-it('an address that names more than the caller may see says who may', async () => {
+it('an address of a forbidden view names the required role', async () => {
   actAs('tenant_reader');
   await open(`${PAGE}?show=audit`);
   await see('Only a tenant_admin can see this.');
   expect(api.asked(`GET ${TENANT}/audit`)).toEqual([]);
 });
 
-it('an owner shows the proof of a change', async () => {
+it('the list of owners shows the proof of a change', async () => {
   await open(`${PAGE}?show=owners`);
   await press(/^Proof/);
   await see('agrees with the keys that this service shows');

@@ -41,7 +41,7 @@ it.each([
   ['-', { from: 30_000, to: 70_000 }],
   ['0', WHOLE],
   ['a', { from: 40_000, to: 60_000 }],
-])('the key %s leads to %j', (key, expected) => {
+])('the key %s changes the range to %j', (key, expected) => {
   const { plot, rangeNow } = openPlot();
   fireEvent.keyDown(plot, { key, ctrlKey: true });
   expect(rangeNow()).toEqual({ from: 40_000, to: 60_000 });
@@ -71,7 +71,7 @@ it('a click opens an item', () => {
   expect(wasDragged()).toBe(false);
 });
 
-it('the wheel zooms at the pointer, moves sideways, and scrolls the page where the range cannot change', () => {
+it('the wheel zooms and moves, and scrolls the page if the range cannot change', () => {
   const { plot, rangeNow } = openPlot();
   fireEvent.wheel(plot, { deltaX: 100, deltaY: 0 });
   expect(rangeNow()).toEqual({ from: 42_000, to: 62_000 });

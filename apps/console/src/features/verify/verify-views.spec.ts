@@ -77,7 +77,7 @@ describe('the proof of a version', () => {
     ...{ checkpoint: 'open', witnesses: 'open', consistency: 'open' },
   };
 
-  it('holds, keeps the checkpoint that it saw, and compares the next one with it', async () => {
+  it('holds, and compares the next checkpoint with the stored one', async () => {
     await open(PROOF_PAGE);
     await see('The recomputed steps hold; 3 steps are open.', 'This browser had kept no checkpoint');
     expect(states()).toEqual(HOLDS);
@@ -92,7 +92,7 @@ describe('the proof of a version', () => {
   it.each([
     ['content', { attributes: { legal: { legal_name: 'Somebody Else' } } }],
     ['evidence', { evidence: [] }],
-  ])('shows a version of other %s red, and keeps nothing', async (_what, changes) => {
+  ])('fails for a version with other %s, and stores no checkpoint', async (_what, changes) => {
     api.answer<{ envelope: object }>(`GET ${OF_SUBJECT}/snapshots/{snapshot_version}`, (snapshot) => ({
       ...snapshot,
       envelope: { ...snapshot.envelope, ...changes },
@@ -106,7 +106,7 @@ describe('the proof of a version', () => {
   it.each([
     [404, 'not_logged_yet'],
     [500, 'internal_error'],
-  ])('is open where the log answers %i', async (status) => {
+  ])('is open if the log answers %i', async (status) => {
     const message = api.refuse(LOG_PROOF, status);
     await open(PROOF_PAGE);
     await see(message);
@@ -114,7 +114,7 @@ describe('the proof of a version', () => {
     expect(states()).toMatchObject({ content: 'holds', entry: 'open', inclusion: 'open', checkpoint: 'open' });
   });
 
-  it('proves which version is the newest, by the key of the map that the reader trusts, and gives the proof away', async () => {
+  it('shows the newest version with a trusted VRF key, and offers a download', async () => {
     let hash = '';
     api.answer<{ envelope_hash: string }>(`GET ${OF_SUBJECT}/snapshots/{snapshot_version}`, (snapshot) => {
       hash = snapshot.envelope_hash;
@@ -146,7 +146,7 @@ describe('the proof of a version', () => {
   it.each([
     [true, 'The log names this version: entry 1', { entry: 'holds', inclusion: 'holds' }],
     [false, 'its erasure is not in the log yet', { entry: 'open', inclusion: 'open' }],
-  ])('says what is left of an erased version, logged: %s', async (isLogged, said, expected) => {
+  ])('shows the remaining steps of an erased version (erasure logged: %s)', async (isLogged, said, expected) => {
     const hash = 'a'.repeat(64);
     const version = {
       ...{ snapshot_id: '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', snapshot_version: 1 },
@@ -177,7 +177,7 @@ describe('the proof of a version', () => {
     await waitFor(() => expect(states()).toMatchObject({ content: 'open', chain: 'open', ...expected }));
   });
 
-  it('verifies the whole bundle, and gives it away as it came', async () => {
+  it('verifies the whole bundle, and downloads it unchanged', async () => {
     const { log, head, lines } = await lineageBundle(3);
     const text = bundleText(head, lines);
     api.reply(
@@ -206,7 +206,7 @@ describe('a file that is verified without a service', () => {
     made = await lineageBundle(3);
   });
 
-  it('is proved, with a report of what it proves', async () => {
+  it('is proved with a report', async () => {
     const { log, head, lines } = made;
     await open('/verify');
     await trust(log.vkey);
@@ -225,7 +225,7 @@ describe('a file that is verified without a service', () => {
     await unsee('is proved by the keys');
   });
 
-  it('gives way to the file that is chosen while it is verified', async () => {
+  it('is replaced by a file that is chosen during its verification', async () => {
     const { log, head, lines } = made;
     await open('/verify');
     await trust(log.vkey);
@@ -238,7 +238,7 @@ describe('a file that is verified without a service', () => {
     await unsee('The task was ended.', 'first.ndjson');
   });
 
-  it('is not proved any more once other keys are trusted', async () => {
+  it('is no longer proved after a change of the trusted keys', async () => {
     const { log, head, lines } = made;
     await open('/verify');
     await trust(log.vkey);
@@ -248,7 +248,7 @@ describe('a file that is verified without a service', () => {
     await unsee('is proved by the keys');
   });
 
-  it('is only consistent with the keys that the service shows', async () => {
+  it('is only called consistent if the keys come from the service', async () => {
     const { log, head, lines } = made;
     api.answer('GET /log/keys', { policy: `log ${log.vkey}\nquorum none\n` });
     await open('/verify');
@@ -258,8 +258,8 @@ describe('a file that is verified without a service', () => {
   });
 
   it.each([
-    ['goes on from an older checkpoint', 2, 'with the checkpoint of 2 entries that you have'],
-    ['is of two histories', null, 'The log shows two different trees of 6 entries'],
+    ['is compared with an older checkpoint', 2, 'with the checkpoint of 2 entries that you have'],
+    ['is refused if an older checkpoint has another history', null, 'The log shows two different trees of 6 entries'],
   ])('%s', async (_what, size, words) => {
     const { log, head, lines } = made;
     const forged = await signNote({ text: FORGED }, [log.signer], Math.floor(Date.UTC(2026, 0, 15) / 1000));
@@ -273,7 +273,7 @@ describe('a file that is verified without a service', () => {
     expect(api.asked('GET /log/consistency')).toEqual(size === null ? [] : [{ from: '2', to: '6' }]);
   });
 
-  it('is refused where it came behind an older checkpoint, and says that it is older', async () => {
+  it('is refused if an older checkpoint should already contain it', async () => {
     const { log, head, lines } = made;
     const seen = await witness('witness.example/w');
     await open('/verify');
@@ -283,7 +283,7 @@ describe('a file that is verified without a service', () => {
     await see('Refused', 'but not logged at');
   });
 
-  it('is refused at the line that was forged', async () => {
+  it('is refused at a forged line', async () => {
     const { log, head, lines } = made;
     const [first, second, third] = lines;
     const envelope = { ...second?.snapshot.envelope, attributes: { legal: { legal_name: 'X' } } };
@@ -295,7 +295,7 @@ describe('a file that is verified without a service', () => {
     expect(rows('Lines').at(-1)?.slice(0, 2)).toEqual(['2', '✗ Refused']);
   });
 
-  it('cannot be read at the line that is no JSON', async () => {
+  it('cannot be read at a line that is not JSON', async () => {
     const { log, head, lines } = made;
     await open('/verify');
     await trust(log.vkey);
@@ -304,7 +304,7 @@ describe('a file that is verified without a service', () => {
     expect(rows('Lines').at(-1)?.slice(0, 2)).toEqual(['2', '✗ Refused']);
   });
 
-  it('shows no values of a file that changed after its verification', async () => {
+  it('shows no values if it changed after its verification', async () => {
     const { log, head, lines } = made;
     const text = bundleText(head, lines);
     await open('/verify');
@@ -317,7 +317,7 @@ describe('a file that is verified without a service', () => {
     await unsee('Somebody Else');
   });
 
-  it('is refused by the keys of another log, and no policy is taken that cannot be read', async () => {
+  it('is refused with the keys of another log, and an invalid policy is not accepted', async () => {
     const { head, lines } = made;
     const other = await generateKeys('log.example/other', 'ed25519');
     await open('/verify');
@@ -334,7 +334,7 @@ describe('a file that is verified without a service', () => {
     expect(localStorage).toHaveLength(0);
   });
 
-  it('that was pasted proves one entry, which it may not hold itself', async () => {
+  it('that was pasted proves one entry, which can be given separately', async () => {
     const { log, note, lines } = made;
     const { entry = '', log_index: index = 0, inclusion = [] } = lines[0] ?? {};
     const hashes = inclusion.map((hash) => decodeHash(hash, 'hash'));
@@ -352,7 +352,7 @@ describe('a file that is verified without a service', () => {
     await see('it leads to another root');
   });
 
-  it('that proves what is newest needs the key of the map, which the policy may name', async () => {
+  it('that proves the newest version requires a VRF key in the policy', async () => {
     const { operator, published, stream, answer } = await newestVersion('hash');
     await open('/verify');
     await trust(operator.policyOf(published));
@@ -366,7 +366,7 @@ describe('a file that is verified without a service', () => {
     await see('hidden.json failed the verification');
   });
 
-  it('that is a bundle is complete up to its end, by the key of the map', async () => {
+  it('that is a bundle is proved complete with a VRF key', async () => {
     const operator = await mapOperator();
     const { linesOf } = await mappedBundle(operator, 3);
     const published = await operator.publish();
@@ -387,7 +387,7 @@ describe('a file that is verified without a service', () => {
     await see('acme.ndjson is proved by the keys', 'That the last version is the newest.');
   });
 
-  it('that was pasted is told from one that is none', async () => {
+  it('that was pasted is refused if it is neither a bundle nor a proof', async () => {
     await open('/verify');
     await fill('Bundle or proof', '{"log_index": "1"}');
     await press('Verify the pasted text');
@@ -396,7 +396,7 @@ describe('a file that is verified without a service', () => {
 });
 
 describe('the log', () => {
-  it('tells the newest checkpoint, its signatures, and that it goes on from the one before', async () => {
+  it('shows the newest checkpoint with its signatures', async () => {
     await open('/t/acme/log');
     await see(
       'This browser now keeps this checkpoint of 4 entries',
@@ -414,8 +414,8 @@ describe('the log', () => {
 
   it.each([
     ['another size', (note: string) => note.replace('\n4\n', '\n5\n'), 'does not verify'],
-    ['nobody’s signature', (note: string) => note.replace(/\n— .*/gs, '\n'), 'Try again'],
-  ])('does not believe a checkpoint with %s', async (_what, tamper, words) => {
+    ['no signature', (note: string) => note.replace(/\n— .*/gs, '\n'), 'Try again'],
+  ])('refuses a checkpoint with %s', async (_what, tamper, words) => {
     api.reply('GET /log/checkpoint', ({ responses }) => {
       const example = responses['200']?.content?.['text/plain']?.example;
       return new Response(tamper(String(example)));
@@ -430,7 +430,7 @@ describe('the log', () => {
     ['0', 'agrees with the keys that this service shows'],
     ['99', 'Entry 99 does not exist or concerns another tenant'],
     ['<b>', 'neither the id of a snapshot nor a whole number'],
-  ])('proves what is named: %s', async (what, words) => {
+  ])('proves or explains the entry named "%s"', async (what, words) => {
     if (what === '99') api.answer(`GET ${TENANT}/changes`, { items: [] });
     await open('/t/acme/log');
     await see('Newest checkpoint', '4');
@@ -454,7 +454,7 @@ describe('the log', () => {
     ['a version', '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', true, 'is proved by the keys that you trust'],
     ['its erasure', '2', true, 'is proved by the keys that you trust'],
     ['a version', '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10', false, 'The log does not have the erasure yet.'],
-  ])('shows %s as erased, by %s, in the log: %s', async (_what, named, isLogged, words) => {
+  ])('shows %s as erased, named by %s (erasure in the log: %s)', async (_what, named, isLogged, words) => {
     const snapshotId = '5b1f3f4e-1c5e-4a0e-9d0c-2f6f3f0f7a10';
     const subject = { subject_type: 'organization', subject_id: 'acme-corp' };
     const left = { snapshot_id: snapshotId, snapshot_version: 1, envelope_hash: 'a'.repeat(64), prev_hash: null };

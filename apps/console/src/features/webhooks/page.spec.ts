@@ -18,7 +18,7 @@ const answerHook = (changes: object): void =>
     ...changes,
   }));
 
-it('a subscription is made, and its secret is shown once', async () => {
+it('a subscription is created, and its secret is shown once', async () => {
   api.answer(`GET ${HOOKS}`, { items: [] });
   await open(PAGE);
   await press('Subscribe');
@@ -75,7 +75,7 @@ it.each([
   await sends([...expected]);
 });
 
-it('an active subscription is green once something has arrived', async () => {
+it('an active subscription is green after a successful delivery', async () => {
   answerHook({ status: 'active', disabled_reason: null, disabled_at: null });
   const tone = (text: string): string | undefined =>
     [...document.querySelectorAll<HTMLElement>('[data-tone]')].find(({ textContent }) => textContent === text)?.dataset[
@@ -94,7 +94,7 @@ it('an active subscription is green once something has arrived', async () => {
   expect(tone('Active')).toBe('good');
 });
 
-it('a disabled subscription is enabled, and sends nothing meanwhile', async () => {
+it('a disabled subscription can be enabled, and offers no sending', async () => {
   answerHook({ status: 'disabled', disabled_reason: 'requested', disabled_at: '2026-01-16T00:00:00.000Z' });
   await open(HOOK_PAGE);
   await see('Disabled by a member');
@@ -129,7 +129,7 @@ it('a period is replayed in parts', async () => {
   await sends(['POST', path, body], ['POST', path, { ...body, from: '2026-01-10T00:00:00.000Z' }]);
 });
 
-it('a delivery is opened by the address, and sent again', async () => {
+it('a delivery can be opened and sent again', async () => {
   await open(HOOK_PAGE);
   await press('Open the delivery of identity.snapshot.created');
   expect(address()).toContain('?delivery=0d9a3f52');
@@ -144,7 +144,7 @@ it.each([
   ['?type=grant.created', { event_type: 'grant.created' }],
   ['?from=2026-01-01', { from: '2026-01-01T00:00:00Z' }],
   ['?to=2026-01-01', { to: '2026-01-01T23:59:59.999Z' }],
-])('deliveries are listed by the address: %s', async (search, query) => {
+])('deliveries are filtered by the address: %s', async (search, query) => {
   api.answer(DELIVERIES, { items: [] });
   await open(HOOK_PAGE + search);
   await see('No delivery matches these filters');
@@ -181,7 +181,7 @@ it.each([
   [{ status: 'skipped' }, 'not sent'],
   [{ status: 'pending' }, /1 retried(?!,)/],
   [{ status: 'pending', attempts: [] }, /pending/],
-])('the newest deliveries are said in words: %j', async (changes, words) => {
+])('the newest deliveries are summarized in words: %j', async (changes, words) => {
   answerItem(DELIVERIES, changes);
   await open(PAGE);
   await see(words);

@@ -31,7 +31,7 @@ it.each([
   [299, true],
   [300, false],
   [null, false],
-])('an answer of %s is a success: %s', (code, expected) => {
+])('an attempt with status code %s is a success: %s', (code, expected) => {
   expect(isSuccess(attempt('', code))).toBe(expected);
 });
 
@@ -39,7 +39,7 @@ it.each([
   ['pending', 0, false],
   ['pending', 1, true],
   ['dead', 1, false],
-] as const)('one that is %s after %i attempts waits for another: %s', (status, count, expected) => {
+] as const)('isRetried of a %s delivery after %i attempts is %s', (status, count, expected) => {
   expect(
     isRetried(
       delivery(
@@ -50,22 +50,22 @@ it.each([
   ).toBe(expected);
 });
 
-it('the last attempt is the newest', () => {
+it('lastAttempt returns the newest attempt', () => {
   expect(lastAttempt(delivery('dead', [attempt('a'), attempt('b')]))?.started_at).toBe('b');
   expect(lastAttempt(delivery('dead', []))).toBeUndefined();
 });
 
-it('ids are encoded', () => expect(subscriptionPath('a/b')).toBe('/v1/webhook-subscriptions/a%2Fb'));
+it('subscriptionPath encodes ids', () => expect(subscriptionPath('a/b')).toBe('/v1/webhook-subscriptions/a%2Fb'));
 
 const MINUTE = 60;
 it.each([
-  ['one', ['2026-01-15T10:00:30Z'], MINUTE, 8],
-  ['some of an hour', ['2026-01-15T10:00:00Z', '2026-01-15T10:59:00Z'], MINUTE, 67],
+  ['one moment', ['2026-01-15T10:00:30Z'], MINUTE, 8],
+  ['less than an hour', ['2026-01-15T10:00:00Z', '2026-01-15T10:59:00Z'], MINUTE, 67],
   ['an hour', ['2026-01-15T10:00:00Z', '2026-01-15T11:00:00Z'], MINUTE, 68],
   ['more than an hour', ['2026-01-15T10:00:00Z', '2026-01-15T11:01:00Z'], 10 * MINUTE, 14],
   ['some days', ['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'], 60 * MINUTE, 56],
   ['months', ['2026-01-01T00:00:00Z', '2026-03-01T00:00:00Z'], 24 * 60 * MINUTE, 67],
-])('attempts of %s are counted in bars', (_what, times, width, count) => {
+])('attemptBars counts the attempts of %s', (_what, times, width, count) => {
   const bars = attemptBars(times.map((at, index) => attempt(at, index === 0 ? 200 : 500)));
   expect((bars.times[1] ?? 0) - (bars.times[0] ?? 0)).toBe(width);
   expect(bars.all).toHaveLength(count);

@@ -8,7 +8,7 @@ it.each([
   ['days with bars', AT, AT + DAY, roomOfBars([AT, AT + DAY]), [AT - DAY / 2, AT + 1.5 * DAY]],
   ['two events of one moment', AT, AT, 0, [AT - 30, AT + 30]],
   ['one bar', AT, AT, roomOfBars([AT]), [AT - DAY / 2, AT + DAY / 2]],
-])('an axis of time shows %s', (_what, first, last, room, expected) => {
+])('timeRange contains %s', (_what, first, last, room, expected) => {
   expect(timeRange(first, last, room)).toEqual(expected);
 });
 
@@ -19,11 +19,11 @@ it.each([
   ['many', 0, 812, [0, 812]],
   ['a log that did not grow', 4_711, 4_711, [4_711, 4_712]],
   ['milliseconds with fractions', 0, 1.4, [0, 2]],
-])('an axis of counts shows %s in whole numbers', (_what, least, most, expected) => {
+])('countRange contains %s in whole numbers', (_what, least, most, expected) => {
   expect(countRange(least, most)).toEqual(expected);
 });
 
-it('counts by whole steps', () => {
+it('COUNT_STEPS are whole numbers', () => {
   expect(COUNT_STEPS.slice(0, 5)).toEqual([1, 2, 5, 10, 20]);
   expect(COUNT_STEPS.every(Number.isInteger)).toBe(true);
 });
@@ -31,6 +31,6 @@ it('counts by whole steps', () => {
 it.each([
   [3_600, true],
   [DAY, false],
-])('shows hours where times are %i s apart: %s', (step, expected) => {
+])('isWithinDays of steps of %i s is %s', (step, expected) => {
   expect(isWithinDays(step)).toBe(expected);
 });

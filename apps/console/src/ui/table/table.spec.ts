@@ -36,7 +36,7 @@ describe('a table', () => {
   const table = (items: readonly Item[]): ReactElement =>
     createElement(Table<Item>, { caption: 'Things', columns: COLUMNS, items, keyOf });
 
-  it('sorts by a column up, down, and as it was answered; what has no value comes last', () => {
+  it('sorts by a column in both directions, with missing values last', () => {
     render(table([item('n10', 2), item('n9', null), item('n1', 11)]));
     press('Count');
     expect(names()).toEqual(['n10', 'n1', 'n9']);
@@ -50,7 +50,7 @@ describe('a table', () => {
     expect(screen.queryByRole('button', { name: 'Actions' })).toBeNull();
   });
 
-  it('says how many rows there are, and hands out all of them in their order as CSV and JSON', async () => {
+  it('shows the number of rows, and exports them in their order as CSV and JSON', async () => {
     const items = [item('b, c', 2, '2026-01-02T00:00:00.000Z'), item('a', 1)];
     render(table(items));
     expect(document.body.textContent).toContain('2 rows');
@@ -63,7 +63,7 @@ describe('a table', () => {
     expect(JSON.parse((await lastFile()) ?? '')).toEqual(items.toReversed());
   });
 
-  it('shows what would reverse the direction of a text as an escape, and hands it out as it is', async () => {
+  it('shows bidirectional control characters as escapes, and exports them unchanged', async () => {
     render(table([item('acme \u202egnitluca\u2069')]));
     expect(names()).toEqual(['acme \\u202egnitluca\\u2069']);
     press('CSV: Things');
@@ -71,7 +71,7 @@ describe('a table', () => {
     expect(await lastFile()).toContain('acme \u202egnitluca\u2069');
   });
 
-  it('shows fifty rows and more on request, and prints all of them', () => {
+  it('shows 50 rows and more on request, and prints all of them', () => {
     render(table(many(120)));
     expect(names()).toHaveLength(50);
     press('Show more');
@@ -82,7 +82,7 @@ describe('a table', () => {
     expect(names()).toHaveLength(100);
   });
 
-  it('of a list is read to its end before it is sorted or handed out', async () => {
+  it('with a paged list reads it to the end before an export', async () => {
     function List(): ReactElement {
       const [pages, setPages] = useState(1);
       const list = {
@@ -105,7 +105,7 @@ describe('a table', () => {
     expect(document.body.textContent).toContain('120 rows');
   });
 
-  it('of any length prints every row', () => {
+  it('with many rows prints all of them', () => {
     const columns = COLUMNS.map((column) => ({ ...column, width: '1fr' }));
     render(createElement(VirtualTable<Item>, { caption: 'Things', columns, items: many(1_000), keyOf, rowHeight: 40 }));
     expect(names().length).toBeLessThan(500);
@@ -122,7 +122,7 @@ it.each([
   ['-2', "'-2"],
   ['say "a"', '"say ""a"""'],
   ['two\nlines', '"two\nlines"'],
-])('a file has %j as %j, which no spreadsheet takes for a formula', (name, expected) => {
+])('csvOf writes %j as %j, which no spreadsheet treats as a formula', (name, expected) => {
   expect(csvOf([{ title: 'Name', value: (one: { name: string }) => one.name }], [{ name }])).toBe(
     `Name\r\n${expected}\r\n`,
   );
@@ -134,12 +134,12 @@ it.each([
   [90_000, 'in 1 minute'],
   [-26 * 3_600_000, 'yesterday'],
   [-46 * 86_400_000, null],
-])('a moment %d ms from now is %s', (distance, expected) => {
+])('distanceText of %d ms from now is %s', (distance, expected) => {
   const now = Date.parse('2026-01-15T12:00:00Z');
   expect(distanceText(now + distance, now)).toBe(expected);
 });
 
-it('a moment names UTC, and how far it is', () => {
+it('Time shows UTC and the distance from now', () => {
   const at = new Date(Date.now() - 3 * 3_600_000).toISOString();
   render(createElement(Time, { at }));
   const time = document.querySelector('time');

@@ -3,19 +3,19 @@ import { partsOf, placeIn } from './parts.ts';
 const LINES = Array.from({ length: 1_000 }, (_, index) => `line ${index}\n`).join('');
 
 it.each([
-  ['nothing', '', 1],
+  ['an empty text', '', 1],
   ['a line', '{}', 1],
   ['a thousand lines', LINES, 3],
   ['one line that is very long', 'x'.repeat(100_000), 3],
   ['long lines', `${'x'.repeat(30_000)}\n`.repeat(3), 3],
-])('cuts %s into parts that make the whole', (_what, text, count) => {
+])('partsOf splits %s into parts that form the whole', (_what, text, count) => {
   const { texts, whole } = partsOf(text);
   expect(whole).toBe(text);
   expect(texts.join('')).toBe(text);
   expect(texts).toHaveLength(count);
 });
 
-it('cuts between lines', () => {
+it('partsOf splits between lines', () => {
   expect(
     partsOf(LINES)
       .texts.slice(0, -1)
@@ -23,7 +23,7 @@ it('cuts between lines', () => {
   ).toBe(true);
 });
 
-it('finds the place of a character', () => {
+it('placeIn finds the part and the offset of a character', () => {
   const parts = partsOf(LINES);
   const { index, offset } = placeIn(parts, LINES.indexOf('line 777'));
   expect(parts.texts[index]?.slice(offset, offset + 8)).toBe('line 777');
@@ -33,6 +33,6 @@ it.each([
   ['x', false],
   ['x\n'.repeat(2_000), true],
   ['x'.repeat(200_000), true],
-])('says which part has become too long', (text, expected) => {
+])('isLong detects a part that is too long: case %#', (text, expected) => {
   expect(partsOf('').isLong(text)).toBe(expected);
 });

@@ -33,7 +33,7 @@ const BASE: JsonObject = {
 };
 
 describe('the content of a draft', () => {
-  it('changes a place and nothing of what was there', () => {
+  it('changes one place without a change to the base', () => {
     const text = JSON.stringify(BASE);
     const changed = withValue(BASE, ['attributes', 'group', '__proto__'], 'own');
     expect(draftPatch(BASE, changed)).toEqual([{ op: 'add', path: '/attributes/group/__proto__', value: 'own' }]);
@@ -41,7 +41,7 @@ describe('the content of a draft', () => {
     expect(JSON.stringify(BASE)).toBe(text);
   });
 
-  it('lets go of what was named for a place that is taken out, and moves up what comes after it in a list', () => {
+  it('loses the attribution of a removed element, and moves that of later elements', () => {
     expect(removePlace(BASE, ['attributes', 'list', '1'])).toEqual({
       ...BASE,
       attributes: { name: 'Old Ltd', list: ['a', 'c'], group: { x: 1 } },
@@ -53,7 +53,7 @@ describe('the content of a draft', () => {
     });
   });
 
-  it('says of a value whether its evidence is of the value before', () => {
+  it('has a state of evidence for each value', () => {
     const changed = withValueAt(BASE, BASE, NAME, 'New Ltd');
     expect(fitOf(BASE, changed, NAME, true)).toBe('carried');
     expect(fitOf(BASE, BASE, NAME, false)).toBe('kept');
@@ -66,7 +66,7 @@ describe('the content of a draft', () => {
     expect(withSupport(BASE, named, item('new'), { pointer: NAME, isOn: false })).toEqual(added);
   });
 
-  it('keeps old evidence beside new as long as the value stands', () => {
+  it('keeps old evidence beside new evidence while the value is unchanged', () => {
     const added = { ...BASE, evidence: [item('old'), item('new')] };
     const named = withSupport(BASE, added, item('new'), { pointer: NAME, isOn: true });
     const both = [reference('old'), reference('new')];
@@ -76,7 +76,7 @@ describe('the content of a draft', () => {
     expect(withValueAt(BASE, changed, NAME, 'Old Ltd')).toEqual(named);
   });
 
-  it('replaces a dangling reference wherever it is, and evidence of older values', () => {
+  it('replaces dangling references and evidence of older values', () => {
     const gone = [reference('gone')];
     const paths = { ...attributionOf(BASE), [NAME]: [reference('old'), ...gone], '/attributes/list': gone };
     const draft = { ...BASE, attribute_paths: paths, evidence: [item('old'), item('new')] };
@@ -98,14 +98,14 @@ describe('the content of a draft', () => {
     });
   });
 
-  it('lets go of a dangling reference where the value changes', () => {
+  it('loses a dangling reference if the value changes', () => {
     const draft = { ...BASE, evidence: [item('new')] };
     const changed = withValueAt(BASE, draft, NAME, 'New Ltd');
     const named = withSupport(BASE, changed, item('new'), { pointer: NAME, isOn: true });
     expect(named['attribute_paths']).toMatchObject({ [NAME]: [primary('new')] });
   });
 
-  it('follows an item that gets another id, and forgets one that goes', () => {
+  it('updates references to an item with a new id, and removes those to a removed item', () => {
     const added = { ...BASE, evidence: [item('old'), item('new')] };
     const named = withSupport(BASE, added, item('new'), { pointer: '/attributes/list/0', isOn: true });
     const renamed = withItem(BASE, named, 1, item('newer'));
@@ -113,7 +113,7 @@ describe('the content of a draft', () => {
     expect(withItem(BASE, renamed, 1, null)).toEqual(BASE);
   });
 
-  it('is made anew on a newer version: what fits, what both changed, and what does not fit any more', () => {
+  it('is rebased onto a newer version, with conflicts and changes that no longer apply', () => {
     const draft = withValue(
       withValue(withValue(BASE, ['attributes', 'name'], 'Ours'), ['attributes', 'group', 'x'], 2),
       ['evidence', '1'],
@@ -126,7 +126,7 @@ describe('the content of a draft', () => {
     expect(over.left.map(({ path }) => path)).toEqual(['/attributes/group/x']);
   });
 
-  it('moves no change to another element of a list that changed since', () => {
+  it('is rebased without moving a change to another element', () => {
     const list = ['attributes', 'list'];
     const path = '/attribute_paths/~1attributes~1list~10';
     const draft = withSupport(
@@ -141,7 +141,7 @@ describe('the content of a draft', () => {
     expect(over.left.map((one) => one.path)).toEqual([path, '/attributes/list/0']);
   });
 
-  it('takes the evidence of an element along in typed content', () => {
+  it('moves the evidence of an element in typed content', () => {
     const typed = { ...BASE, attributes: { ...(BASE['attributes'] as JsonObject), list: ['b', 'c'] } };
     expect(moveAttribution(BASE, typed)['attribute_paths']).toEqual({
       [NAME]: [reference('old')],
@@ -151,14 +151,14 @@ describe('the content of a draft', () => {
     });
   });
 
-  it('adds evidence of a removal to a group, and drops none of what the group has left', () => {
+  it('adds evidence of a removal to an object, and keeps its other evidence', () => {
     const group = '/attributes/group';
     const draft = { ...removePlace(BASE, ['attributes', 'group', 'x']), evidence: [item('old'), item('new')] };
     const supported = withSupport(BASE, draft, item('new'), { pointer: group, isOn: true });
     expect(attributionOf(supported)[group]).toEqual([reference('old'), primary('new')]);
   });
 
-  it('shows each step with what was there when it is taken', () => {
+  it('has steps with the value before each step', () => {
     const to = removePlace(removePlace(BASE, ['attributes', 'list', '0']), ['attributes', 'list', '0']);
     const removed = stepsOf(BASE, to, 10).steps.filter(({ path }) => path.startsWith('/attributes/list'));
     expect(removed.map(({ op, before }) => [op, before]).sort()).toEqual([
@@ -173,7 +173,7 @@ describe('the content of a draft', () => {
     ['{"a": 1, "a": 2}', 'a'],
     ['{"snapshot_id": "x"}', 'snapshot_id'],
     ['{', ''],
-  ])('refuses %s as content, and says why', (text, reason) => {
+  ])('is refused if typed as %s, with the reason "%s"', (text, reason) => {
     expect(() => contentFrom(text)).toThrow(reason);
   });
 });

@@ -9,13 +9,13 @@ const base = { envelope: { attributes: { name: 'Acme' } } } as unknown as Snapsh
 const draft = draftOn(subject, base);
 
 it.each<[isLost: boolean, what: string, change: Partial<Draft>]>([
-  [false, 'as it began', {}],
+  [false, 'without changes', {}],
   [true, 'with another value', { content: { ...draft.content, attributes: { name: 'Acme Ltd' } } }],
   [true, 'with a typed text that is not a number yet', { unread: { '/attributes/share': '1e' } }],
   [true, 'with JSON that is not read yet', { text: { typed: '{}', fault: null, isPending: true } }],
   [true, 'with faulty JSON', { text: { typed: '{', fault: 'It ends early.', isPending: false } }],
-  [false, 'with JSON that says the same', { text: { typed: '{}', fault: null, isPending: false } }],
-])('asks (%s) before it closes a page with a draft %s', (isLost, _what, change) => {
+  [false, 'with equal JSON', { text: { typed: '{}', fault: null, isPending: false } }],
+])('asks for confirmation (%s) before a page closes with a draft %s', (isLost, _what, change) => {
   expect(isChanged({ ...draft, ...change })).toBe(isLost);
   drafts.keep({ ...draft, ...change });
   const closing = new Event('beforeunload', { cancelable: true });
@@ -23,7 +23,7 @@ it.each<[isLost: boolean, what: string, change: Partial<Draft>]>([
   expect(closing.defaultPrevented).toBe(isLost);
 });
 
-it('has one draft of each subject', () => {
+it('drafts keeps one draft per subject', () => {
   drafts.keep(draft);
   const other = { ...draft, subject: { ...subject, path: '/subjects/entity/other' } };
   drafts.keep(other);

@@ -30,7 +30,7 @@ const PLACES = [
   ...['/attributes/odd', '/attributes/odd/_sd', '/attributes/odd/kept', '/attributes/empty', '/attributes/missing/one'],
 ];
 
-it('previews exactly what the service discloses, for any paths', () => {
+it('previewOf returns exactly what the service discloses, for any paths', () => {
   fc.assert(
     fc.property(fc.subarray(PLACES, { minLength: 1 }), (places) => {
       const visible = pathsOf(places.join('\n'));
@@ -44,7 +44,7 @@ it('previews exactly what the service discloses, for any paths', () => {
   );
 });
 
-it('takes a tick of a group for all below it, and leaves the others if one of them loses its tick', () => {
+it('toggle selects a whole object, and keeps the other members if one is cleared', () => {
   const one = toggle([], '/attributes/legal/name', ATTRIBUTES);
   expect(shownOf(one, '/attributes/legal')).toBe('some');
   const group = toggle(one, '/attributes/legal', ATTRIBUTES);
@@ -56,7 +56,7 @@ it('takes a tick of a group for all below it, and leaves the others if one of th
   expect(toggle(group, '/attributes/legal', ATTRIBUTES)).toEqual([]);
 });
 
-it('changes what is shown at the ticked place, and at no other leaf', () => {
+it('toggle changes the visibility of the toggled leaf and of no other leaf', () => {
   const leaves = [
     '/attributes/legal/name',
     '/attributes/legal/form',
@@ -74,7 +74,7 @@ it('changes what is shown at the ticked place, and at no other leaf', () => {
   );
 });
 
-it('reads one path from each line, without those below another one', () => {
+it('pathsOf reads one path per line, without those below another one', () => {
   expect(pathsOf(' /attributes/b\n/attributes/a/x\n\n/attributes/a\n/attributes/b')).toEqual([
     '/attributes/a',
     '/attributes/b',
@@ -88,7 +88,7 @@ it.each<[string[], RegExp | undefined]>([
   [['/attributes/~2'], /not a path/],
   [Array.from({ length: 101 }, (_, index) => `/attributes/${index}`), /101 .* 100/],
   [['/attributes/legal'], undefined],
-])('says what is wrong with %j', (paths, fault) => {
+])('faultOfPaths describes the fault of %j', (paths, fault) => {
   const found = faultOfPaths(paths);
   if (fault === undefined) expect(found).toBeUndefined();
   else expect(found).toMatch(fault);
