@@ -41,6 +41,11 @@ test.each<[what: string, before: JsonObject, after: JsonObject, paths: string[]]
   ],
 ])('changesBetween returns %s', (_, before, after, paths) => expect(between(before, after)).toEqual(paths));
 
+it('changesBetween ignores evidence and audit', () => {
+  const attributes = { a: 1 };
+  expect(changesBetween({ attributes, evidence: [] }, { attributes, evidence: [{ id: 'e' }], audit: {} })).toEqual([]);
+});
+
 const numbered = (count: number, value: JsonValue = 1): JsonObject =>
   Object.fromEntries(Array.from({ length: count }, (__, at) => [`k${at}`, value]));
 
