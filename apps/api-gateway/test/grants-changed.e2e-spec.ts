@@ -421,11 +421,13 @@ describe('many grants in one request', () => {
       { ...toBeta, ...first, expires_at: '2020-01-01T00:00:00Z' },
       { ...toBeta, ...first, grantee_tenant_id: 'acme' },
       { ...toBeta, subject_type: '*' },
+      { ...toBeta, ...first, subject_type: 'entity' },
+      { ...toBeta, ...first, ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`x${at}`, 1])) },
     ];
     const { body } = await world.createMany(sent).expect(200);
     const items: Result[] = body.items;
     expect(items.map(({ index }) => index)).toEqual(sent.map((_, index) => index));
-    expect(statusesOf(body)).toEqual([201, 409, 403, 409, 201, 409, 400, 400, 400, 400, 201]);
+    expect(statusesOf(body)).toEqual([201, 409, 403, 409, 201, 409, 400, 400, 400, 400, 201, 403, 400]);
     expect(items[0]?.grant).toMatchObject({
       ...first,
       purpose: 'batch',
@@ -444,6 +446,8 @@ describe('many grants in one request', () => {
       ['/grants/8/expires_at'],
       ['/grants/9/grantee_tenant_id'],
       undefined,
+      undefined,
+      Array.from({ length: 10 }, () => expect.stringMatching(/^\/grants\/12\/x\d+$/)),
     ]);
     await world.readLatest(first).expect(200);
   });
