@@ -466,7 +466,9 @@ describe('the grants on a subject', () => {
     const subject = await world.addSubject();
     const revoked = await world.grantOn(subject);
     await world.revoke(revoked).expect(200);
+    await world.superuser.query('SET session_replication_role = replica');
     await world.expire(revoked);
+    await world.superuser.query('RESET session_replication_role');
     const expired = await world.grantOn(subject);
     await world.expire(expired);
     const active = await world.grantOn(subject);

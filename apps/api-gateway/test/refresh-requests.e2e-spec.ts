@@ -916,16 +916,18 @@ describe('what answers a request', () => {
 
   it('is looked for in two megabytes a page', async () => {
     const ids: string[] = [];
-    for (let count = 0; count < 2; count++) {
+    for (let count = 0; count < 3; count++) {
       const subject = await begin();
       ids.unshift(await askFor('alice', subject, 'acme', [NAME]));
-      await write(subject, 3, 'n'.repeat(1_200_000), 'ev-3');
+      await write(subject, 3, 'n'.repeat(900_000), 'ev-3');
     }
-    const { body } = await gateway.as('alice', 'get', '/v1/tenants/acme/refresh-requests?limit=2').expect(200);
+    const { body } = await gateway.as('alice', 'get', '/v1/tenants/acme/refresh-requests?limit=3').expect(200);
+    const suggested_fulfilment = { snapshot_version: 3 };
     expect(body.items).toMatchObject([
-      { refresh_request_id: ids[0], suggested_fulfilment: { snapshot_version: 3 } },
-      { refresh_request_id: ids[1] },
+      { refresh_request_id: ids[0], suggested_fulfilment },
+      { refresh_request_id: ids[1], suggested_fulfilment },
+      { refresh_request_id: ids[2] },
     ]);
-    expect(body.items[1]).not.toHaveProperty('suggested_fulfilment');
+    expect(body.items[2]).not.toHaveProperty('suggested_fulfilment');
   });
 });
