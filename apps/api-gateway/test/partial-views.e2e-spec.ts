@@ -241,6 +241,23 @@ it('answers alike for what is hidden and for what does not exist', async () => {
   expect(new Set(messages.map((message) => JSON.stringify(message))).size).toBe(1);
 });
 
+it('gives a page of provenance that another reader was given to readers with the same paths only', async () => {
+  const of = async (user: 'alice' | 'bob', tenant: string): Promise<string[]> => {
+    const path = BETA.replace('beta', tenant);
+    const { body } = await world.gateway.as(user, 'get', `${path}/provenance?version=3`).expect(200);
+    return body.items.map((leaf: { path: string }) => leaf.path);
+  };
+  const [whole, part] = [await of('alice', 'acme'), await of('bob', 'beta')];
+  expect(part.join()).not.toContain(HIDDEN);
+  expect(whole.length).toBeGreaterThan(part.length);
+  expect([await of('alice', 'acme'), await of('bob', 'beta')]).toEqual([whole, part]);
+});
+
+it('does not tell a reader of a part which version is the latest', async () => {
+  const { body } = await get(`${BETA}/provenance?version=99`, 404);
+  expect(body.error.message).not.toContain('the latest is');
+});
+
 it('gives other paths another ETag, and the rest at once when the paths go', async () => {
   const first = await get(`${BETA}/snapshots/latest`);
   await get(`${BETA}/snapshots/latest`, 304).set('If-None-Match', first.headers['etag']!);
