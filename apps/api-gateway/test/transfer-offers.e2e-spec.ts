@@ -107,6 +107,7 @@ describe('an offer', () => {
 
   it('is expired by the clock, and then in nobody’s way', async () => {
     const first = await offer('bob', { expires_at: '2999-01-01T00:00:00Z' });
+    await post('alice', { to_principal_id: principal('zoe') }).expect(409);
     await superuser.query(`UPDATE transfer_offers SET expires_at = date_trunc('milliseconds', now())`);
     const read = await gateway.as('bob', 'get', `${OFFERS}/${first}`).expect(200);
     expect(read.body.transfer_offer).toMatchObject({
@@ -462,6 +463,16 @@ describe('the list', () => {
     for (const user of ['alice', 'admin'] as const) {
       expect(ids(await list(user).expect(200))).toEqual([again, toReader, toBob]);
     }
+    // An offer of another tenant is not one of this tenant.
+    await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'other', name: 'Other' }).expect(201);
+    const elsewhere = '/v1/tenants/other/transfer-offers';
+    for (const user of ['bob', 'zoe']) {
+      const made = gateway.as('alice', 'post', elsewhere).send({ to_principal_id: principal(user) });
+      const { body } = await made.expect(201);
+      const path = `${elsewhere}/${body.transfer_offer.offer_id}/cancel`;
+      await gateway.as('alice', 'post', path).expect(200);
+    }
+    await list('zoe').expect(403);
     expect(ids(await list('bob').expect(200))).toEqual([again, toBob]);
     expect(ids(await list('reader').expect(200))).toEqual([toReader]);
     await move('alice', again, 'cancel').expect(200);
