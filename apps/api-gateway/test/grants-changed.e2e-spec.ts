@@ -211,7 +211,8 @@ describe('a grant on all subjects', () => {
   it('stands in the lists: of its grantor, of each subject, of what its grantee may read', async () => {
     const [first, second, third] = [await world.addSubject(), await world.addSubject(), await world.addSubject()];
     const own = [first, second, third].map(({ subject_id }) => subject_id);
-    const single = await world.grantOn(second, { scopes: ['read_diff'], purpose: 'this one' });
+    const expires_at = '2999-01-01T00:00:00.000Z';
+    const single = await world.grantOn(second, { scopes: ['read_diff'], purpose: 'this one', expires_at });
     const onAll = await world.grantOnAll({ scopes: ['read_latest'], purpose: 'all' });
     const elsewhere = await world.addSubject(undefined, 'o1', 'gamma');
     await world.create(elsewhere, 'o1', 'gamma').expect(201);
@@ -230,6 +231,7 @@ describe('a grant on all subjects', () => {
       grant_id: single,
       scopes: ['read_diff', 'read_latest'],
       purpose: 'this one',
+      expires_at,
       latest_snapshot: { snapshot_version: 1 },
     });
     expect(items.find(({ subject_id }) => subject_id === third.subject_id)).toMatchObject({
