@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { EXAMPLE_CREDENTIAL } from '@iss/contract';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { waitFor } from '../../../tools/testing/wait-for';
+import { envelope } from './gateway';
 import { GrantWorld } from './grant-world';
 
 const { issuer, vct, key, text, digest } = EXAMPLE_CREDENTIAL;
@@ -33,6 +34,33 @@ it('an attestation is evidence with the issuer and digest of a credential, witho
   expect(found.body).toEqual(body);
   const { rows } = await world.superuser.query('SELECT row_to_json(a)::text AS row FROM attestations a');
   for (const { row } of rows) expect(row).not.toMatch(/legal_name|Acme Corporation|eyJ/);
+});
+
+it('an attestation backs a value until it is revoked', async () => {
+  await trust({ vcts: [vct], keys: [key] }).expect(200);
+  const { body } = await add().expect(201);
+  const subject = { subject_type: 'organization', subject_id: 'attested' };
+  const ref = { evidence_id: body.attestation_id, evidence_type: 'attestation' };
+  const sent = envelope({
+    subject,
+    evidence: [body.evidence],
+    attribute_paths: { '/attributes/legal/legal_name': [ref] },
+  });
+  await world.gateway.as('alice', 'post', '/v1/tenants/acme/entity-states').send(sent).expect(201);
+  const uuid = body.attestation_id.slice('att_'.length);
+  const status = async (): Promise<string> => {
+    const path = '/v1/tenants/acme/subjects/organization/attested/provenance?path=/attributes/legal';
+    return (await world.gateway.as('alice', 'get', path).expect(200)).body.items[0].evidence_status;
+  };
+  expect(await status()).toBe('current');
+  await world.superuser.query('SET session_replication_role = replica');
+  await world.superuser.query(
+    `UPDATE attestations SET status = 'revoked', status_uri = 'https://registry.example/list', status_idx = 0
+      WHERE attestation_id = $1`,
+    [uuid],
+  );
+  await world.superuser.query('RESET session_replication_role');
+  expect(await status()).toBe('revoked');
 });
 
 it('a credential of an untrusted issuer or type is refused', async () => {

@@ -75,6 +75,10 @@ it('the feed is filtered by subject, time, type and paths', async () => {
     [],
   );
   expect((await changes('?from=2020-01-01').expect(200)).body.items).toEqual(all);
+  // A date is the beginning of its day.
+  expect((await changes(`?from=${from.slice(0, 10)}`).expect(200)).body.items.at(-1)).toEqual(body.items[0]);
+  const ofType = await changes('?subject_type=individual').expect(200);
+  expect([ofType.body.items, ofType.headers['vary']]).toEqual([[], expect.stringContaining('Accept')]);
   expect((await changes('?from=2999-01-01').expect(200)).body).toMatchObject({ items: [], has_more: false });
   expect(places(await changes('?subject_id=a').expect(400))).toEqual(['/query/subject_type']);
   expect(places(await changes('?from=yesterday').expect(400))).toEqual(['/query/from']);
@@ -117,7 +121,7 @@ it('pages have no gaps and no repetitions while changes are written', async () =
 
 it('a revoked grant hides the versions from the grantee, and both tenants see grant.revoked', async () => {
   const other = await world.addSubject();
-  const revoked = await world.grantOn(other, { scopes: ['read_lineage'] });
+  const revoked = await world.grantOn(other, { scopes: ['read_snapshot_by_id', 'read_lineage'] });
   await logged();
   const of = async (user: User, tenant: string) => {
     const { body } = await changes('?limit=1000', user, tenant).expect(200);
@@ -127,6 +131,7 @@ it('a revoked grant hides the versions from the grantee, and both tenants see gr
     'snapshot.created',
     'grant.created',
   ]);
+  expect((await of('bob', 'beta')).at(-1)).toMatchObject({ scopes: ['read_lineage', 'read_snapshot_by_id'] });
   await world.revoke(revoked).expect(200);
   const [left, ...none] = await of('bob', 'beta');
   expect([left.type, none]).toEqual(['grant.created', []]);

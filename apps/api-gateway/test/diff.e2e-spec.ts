@@ -208,6 +208,15 @@ describe('a diff', () => {
     expect(verified.headers).not.toHaveProperty('etag');
     expect(verified.headers['cache-control']).toBe('no-store');
   });
+
+  it('lets no cache keep a diff whose side is the latest version as of a moment', async () => {
+    const chain = await twoVersions();
+    const now = 'as_of=2999-01-01T00:00:00Z';
+    for (const query of [`from_version=1&${now}`, `from_${now}&to_version=1`, `from_version=2&${now}`]) {
+      const { headers } = await gateway.as('reader', 'get', byVersion(chain, query, 'acme')).expect(200);
+      expect(headers['cache-control']).toBe('private, no-cache');
+    }
+  });
 });
 
 describe('a verified diff', () => {

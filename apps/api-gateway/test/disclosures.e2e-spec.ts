@@ -251,6 +251,9 @@ describe('lists of disclosures', () => {
       [subject.subject_id],
     );
     const { headers } = await get(`${of('beta')}/provenance`);
+    const { body: grant } = await get(`/v1/tenants/beta/grants/${rows[0]?.id}`);
+    // Only a grant on all subjects is accepted by a read.
+    expect(grant).toMatchObject({ purpose: 'Review of 2026', accepted_at: null });
     const [newest] = await disclosed();
     expect(newest).toMatchObject({
       grant_id: rows[0]?.id,

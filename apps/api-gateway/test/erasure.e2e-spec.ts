@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (const [user, role] of Object.entries({ admin: 'tenant_admin', zoe: 'tenant_admin', editor: 'tenant_editor' })) {
     await send('alice', 'put', `${ACME}/members/${idOf(user)}`, { role });
   }
-  await Subject.prepare([4, 3, 3, 3, 3, ...Array.from({ length: 7 }, () => 2), ...Array.from({ length: 17 }, () => 1)]);
+  await Subject.prepare([4, 3, 3, 3, 3, ...Array.from({ length: 8 }, () => 2), ...Array.from({ length: 18 }, () => 1)]);
 });
 afterAll(async () => {
   await Promise.all([superuser?.end(), application?.end()]);
@@ -400,6 +400,11 @@ it.each([
   expect(errorOf(answer).details[0].path).toBe(path);
 });
 
+it('a request may name a thousand versions', async () => {
+  const versions = Array.from({ length: 1000 }, (_, at) => at + 1);
+  await post('alice', `${Subject.of(1).path}/erasure`, { versions, reason: 'x' }, 404);
+});
+
 it('an erasure needs a human owner who requests it and another human who confirms it once', async () => {
   const subject = Subject.of(1);
   const machine = await gateway.issuer.mint('alice', { principal_type: 'ai_agent' });
@@ -498,6 +503,10 @@ it('two humans are needed to switch the confirmation off, and one to switch it o
   await send('editor', 'patch', ACME, OFF, 403);
   const machine = await gateway.issuer.mint('zoe', byMachine);
   await gateway.withToken(machine, 'patch', ACME).send(OFF).expect(403);
+  // The record of zoe decides too, whatever the token says.
+  await send('alice', 'put', `${ACME}/principals/${idOf('zoe')}`, byMachine);
+  expect(errorOf(await send('zoe', 'patch', ACME, REQUIRED, 422)).code).toBe('human_principal_required');
+  await send('alice', 'put', `${ACME}/principals/${idOf('zoe')}`, { principal_type: 'human' });
   await send('zoe', 'patch', ACME, REQUIRED);
   expect(await confirmationOf('alice')).toEqual(['required', []]);
 
@@ -717,6 +726,21 @@ it('a grantee that read a range of versions is a recipient for each version in i
   await get(`${subject.path.replace('acme', 'beta')}/export`, 200, 'bob');
   expect(await count()).toBeGreaterThan(before);
   expect((await get(`${subject.path}/erasures/${body.erasure_id}`)).body).toEqual(body);
+});
+
+it('a reader that gets 410 for an erased version is recorded as a reader of its header', async () => {
+  const subject = Subject.of(2);
+  await subject.grant('read_lineage', 'read_diff');
+  await subject.erase([2]);
+  const asBeta = subject.path.replace('acme', 'beta');
+  await get(`${asBeta}/diff?from_version=1&to_version=2`, 410, 'bob');
+  const disclosed = async (): Promise<string[]> =>
+    (await get(`${subject.path}/disclosures`, 200, 'admin')).body.items.map(
+      ({ from_version: from, to_version: to, via }: Record<string, unknown>) => `${from}-${to} ${via}`,
+    );
+  expect(await disclosed()).toEqual(['2-2 headers']);
+  await get(`${asBeta}/provenance`, 410, 'bob');
+  expect(await disclosed()).toEqual(['2-2 headers']);
 });
 
 it('the owner is notified of a pending erasure, and lists the erasures of all its subjects', async () => {

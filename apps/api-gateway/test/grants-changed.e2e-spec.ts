@@ -211,7 +211,8 @@ describe('a grant on all subjects', () => {
   it('is in the lists of its grantor, of each subject and of accessible subjects', async () => {
     const [first, second, third] = [await world.addSubject(), await world.addSubject(), await world.addSubject()];
     const own = [first, second, third].map(({ subject_id }) => subject_id);
-    const single = await world.grantOn(second, { scopes: ['read_diff'], purpose: 'this one' });
+    const expires_at = '2999-01-01T00:00:00.000Z';
+    const single = await world.grantOn(second, { scopes: ['read_diff'], purpose: 'this one', expires_at });
     const onAll = await world.grantOnAll({ scopes: ['read_latest'], purpose: 'all' });
     const elsewhere = await world.addSubject(undefined, 'o1', 'gamma');
     await world.create(elsewhere, 'o1', 'gamma').expect(201);
@@ -230,6 +231,7 @@ describe('a grant on all subjects', () => {
       grant_id: single,
       scopes: ['read_diff', 'read_latest'],
       purpose: 'this one',
+      expires_at,
       latest_snapshot: { snapshot_version: 1 },
     });
     expect(items.find(({ subject_id }) => subject_id === third.subject_id)).toMatchObject({
@@ -421,11 +423,13 @@ describe('many grants in one request', () => {
       { ...toBeta, ...first, expires_at: '2020-01-01T00:00:00Z' },
       { ...toBeta, ...first, grantee_tenant_id: 'acme' },
       { ...toBeta, subject_type: '*' },
+      { ...toBeta, ...first, subject_type: 'entity' },
+      { ...toBeta, ...first, ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`x${at}`, 1])) },
     ];
     const { body } = await world.createMany(sent).expect(200);
     const items: Result[] = body.items;
     expect(items.map(({ index }) => index)).toEqual(sent.map((_, index) => index));
-    expect(statusesOf(body)).toEqual([201, 409, 403, 409, 201, 409, 400, 400, 400, 400, 201]);
+    expect(statusesOf(body)).toEqual([201, 409, 403, 409, 201, 409, 400, 400, 400, 400, 201, 403, 400]);
     expect(items[0]?.grant).toMatchObject({
       ...first,
       purpose: 'batch',
@@ -444,6 +448,8 @@ describe('many grants in one request', () => {
       ['/grants/8/expires_at'],
       ['/grants/9/grantee_tenant_id'],
       undefined,
+      undefined,
+      Array.from({ length: 10 }, () => expect.stringMatching(/^\/grants\/12\/x\d+$/)),
     ]);
     await world.readLatest(first).expect(200);
   });

@@ -162,6 +162,7 @@ describe('the start of a grant', () => {
     ]);
     await world.change(grantId, { starts_at: FUTURE }).expect(200);
     await world.readLatest(subject).expect(403);
+    expect(places(await world.change(grantId, { expires_at: FUTURE }).expect(400))).toEqual(['/starts_at']);
     const history = async (): Promise<[from: number, until: number][]> => {
       const path = '/v1/tenants/acme/subjects/organization/moved/access-history';
       const { items } = (await world.gateway.as('admin', 'get', path).expect(200)).body;

@@ -72,7 +72,13 @@ describe('a grant on all subjects with grant_confirmation', () => {
     expect((await world.list('', 'o1', 'delta').expect(200)).body.items).toEqual([grant]);
     await read().expect(200);
     for (const how of ['confirm', 'cancel'] as const) await end('o2', body.grant_id, how).expect(409);
-    expect(await statusesOf()).toEqual(['confirmed']);
+    const { body: pending } = await world.gateway.as('o2', 'get', PENDING).expect(200);
+    expect(pending.items).toMatchObject([
+      { status: 'confirmed', confirmed_by: principalOf('o2'), confirmed_at: expect.any(String), cancelled_by: null },
+    ]);
+    // The grantee has requested none.
+    const ofGrantee = await world.gateway.as('alice', 'get', '/v1/tenants/acme/pending-grants').expect(200);
+    expect(ofGrantee.body.items).toEqual([]);
   });
 
   it('cannot be widened by one person, but can be narrowed', async () => {
@@ -98,7 +104,13 @@ describe('a grant on all subjects with grant_confirmation', () => {
 
   it.each(['confirm_by', 'expires_at'])('can be cancelled by one person, and expires at its %s', async (time) => {
     const cancelled = await request();
-    await end('o1', cancelled, 'cancel').expect(200);
+    const { body } = await end('o2', cancelled, 'cancel').expect(200);
+    expect(body).toMatchObject({
+      requested_by: principalOf('o1'),
+      cancelled_by: principalOf('o2'),
+      cancelled_at: expect.any(String),
+      confirmed_at: null,
+    });
     const overdue = await request();
     await world.superuser.query('SET session_replication_role = replica');
     await world.superuser.query(`UPDATE pending_grants SET ${time} = now() WHERE grant_id = $1`, [overdue]);
@@ -454,6 +466,9 @@ describe('the grants on a subject', () => {
     const subject = await world.addSubject();
     const revoked = await world.grantOn(subject);
     await world.revoke(revoked).expect(200);
+    await world.superuser.query('SET session_replication_role = replica');
+    await world.expire(revoked);
+    await world.superuser.query('RESET session_replication_role');
     const expired = await world.grantOn(subject);
     await world.expire(expired);
     const active = await world.grantOn(subject);

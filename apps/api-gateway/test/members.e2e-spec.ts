@@ -453,6 +453,16 @@ describe('consent', () => {
     gateway.as(user, method, `/v1/tenants/${tenant}/membership/block`);
   const itemsOf = async (user: User, path: string): Promise<Record<string, unknown>[]> =>
     (await gateway.as(user, 'get', path).expect(200)).body.items;
+  /** Returns the tenants of all pages, with one on each page. */
+  const walk = async (user: User, path: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (let query = '?limit=1'; ;) {
+      const { body } = await gateway.as(user, 'get', path + query).expect(200);
+      found.push(...body.items.map((item: { tenant_id: string }) => item.tenant_id));
+      if (body.next_cursor === null) return found;
+      query = `?limit=1&cursor=${encodeURIComponent(body.next_cursor)}`;
+    }
+  };
 
   beforeAll(async () => {
     asking = await startGateway({ MEMBERSHIP_CONSENT: 'required' }, gateway);
@@ -467,6 +477,8 @@ describe('consent', () => {
       .send({ allow_counterparty_access: true })
       .expect(200);
     expect(flagged).toMatchObject({ api_functional_role: 'tenant_editor', status: 'pending' });
+    // Another admin changes the invitation, which keeps its author.
+    await asking.as('admin', 'put', under('members', 'zoe')).send({ role: 'tenant_editor' }).expect(200);
 
     const { body: refused } = await gateway.as('zoe', 'get', '/v1/tenants/acme').expect(403);
     expect(refused.error.message).toContain('membership/accept');
@@ -489,6 +501,16 @@ describe('consent', () => {
     expect(await itemsOf('zoe', '/v1/invitations')).toEqual([]);
     expect(await itemsOf('zoe', '/v1/tenants')).toMatchObject([{ tenant_id: 'acme', role: 'tenant_editor' }]);
     expect((await invite('zoe', { role: 'tenant_reader' }).expect(200)).body.status).toBe('active');
+  });
+
+  it('lists invitations by tenant, in pages', async () => {
+    await invite('zoe').expect(200);
+    for (const tenant of ['b2', 'a1']) {
+      await gateway.as('bob', 'post', '/v1/tenants').send({ tenant_id: tenant, name: tenant }).expect(201);
+      const path = under('members', 'zoe').replace('acme', tenant);
+      await asking.as('bob', 'put', path).send({ role: 'tenant_reader' }).expect(200);
+    }
+    expect(await walk('zoe', '/v1/invitations')).toEqual(['a1', 'acme', 'b2']);
   });
 
   it('is not required for principals of the trusted identity project', async () => {
@@ -530,6 +552,13 @@ describe('consent', () => {
     expect(await itemsOf('zoe', '/v1/blocked-tenants')).toEqual([
       { tenant_id: 'acme', blocked_at: expect.any(String) },
     ]);
+    for (const tenant of ['b2', 'a1']) {
+      await gateway.as('bob', 'post', '/v1/tenants').send({ tenant_id: tenant, name: tenant }).expect(201);
+      await block('zoe', 'put', tenant).expect(204);
+    }
+    expect(await walk('zoe', '/v1/blocked-tenants')).toEqual(['a1', 'acme', 'b2']);
+    await block('zoe', 'delete', 'b2').expect(204);
+    expect(await walk('zoe', '/v1/blocked-tenants')).toEqual(['a1', 'acme']);
     for (const attempt of [invite('zoe'), putMember('alice', 'zoe', 'tenant_reader')]) {
       expect((await attempt.expect(409)).body.error.message).toContain('blocks the tenant');
     }

@@ -241,6 +241,23 @@ it('provenance returns the same error for hidden and for unknown paths', async (
   expect(new Set(messages.map((message) => JSON.stringify(message))).size).toBe(1);
 });
 
+it('readers with different paths never share a cached page of provenance', async () => {
+  const of = async (user: 'alice' | 'bob', tenant: string): Promise<string[]> => {
+    const path = BETA.replace('beta', tenant);
+    const { body } = await world.gateway.as(user, 'get', `${path}/provenance?version=3`).expect(200);
+    return body.items.map((leaf: { path: string }) => leaf.path);
+  };
+  const [whole, part] = [await of('alice', 'acme'), await of('bob', 'beta')];
+  expect(part.join()).not.toContain(HIDDEN);
+  expect(whole.length).toBeGreaterThan(part.length);
+  expect([await of('alice', 'acme'), await of('bob', 'beta')]).toEqual([whole, part]);
+});
+
+it('a reader of parts does not learn the number of the latest version', async () => {
+  const { body } = await get(`${BETA}/provenance?version=99`, 404);
+  expect(body.error.message).not.toContain('the latest is');
+});
+
 it('a change of the grant’s paths takes effect immediately, despite the ETag', async () => {
   const first = await get(`${BETA}/snapshots/latest`);
   await get(`${BETA}/snapshots/latest`, 304).set('If-None-Match', first.headers['etag']!);

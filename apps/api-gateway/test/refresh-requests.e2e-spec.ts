@@ -178,6 +178,9 @@ describe('a new refresh request', () => {
       [{ origin_type: null }, '/origin_type', 'invalid_value'],
       [{ status: 'fulfilled' }, '/status', 'unknown_field'],
       [{ requested_paths: ['/a', 'b'] }, '/requested_paths/1', 'invalid_pointer'],
+      [{ requested_paths: [''] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: ['/a\n'] }, '/requested_paths/0', 'invalid_pointer'],
+      [{ requested_paths: [`/${'x'.repeat(1024)}`] }, '/requested_paths/0', 'invalid_pointer'],
       [{ requested_paths: Array.from({ length: 101 }, (_, n) => `/${n}`) }, '/requested_paths', 'too_many'],
       [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at', 'invalid_value'],
       [{ every: 'P0D' }, '/every', 'invalid_value'],
@@ -473,7 +476,14 @@ describe('refresh request events', () => {
   });
 
   it('notify an owner that asks itself only of the answer', async () => {
-    await subscribe('alice', 'acme', ['refresh_request.created', 'refresh_request.fulfilled']);
+    const types = ['created', 'fulfilled', 'declined', 'cancelled'].map((type) => `refresh_request.${type}`);
+    await subscribe('alice', 'acme', types);
+    for (const how of ['decline', 'cancel']) {
+      const { subject, id } = await makeRequest('reader', 'acme');
+      const end = gateway.as('alice', 'post', `${subject.path}/${id}/${how}`);
+      await (how === 'decline' ? end.send({ reason: '' }) : end).expect(200);
+      expect(await eventsOf(id)).toEqual([]);
+    }
     const { subject, id } = await makeRequest('reader', 'acme');
     await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
     const [event, ...others] = await eventsOf(id);
@@ -514,6 +524,7 @@ describe('a declined or cancelled refresh request', () => {
         closed_at: expect.stringMatching(/Z$/),
         decline_reason: reason,
         resolved_at: null,
+        series_end_reason: null,
       });
       const { body: read } = await gateway.as('alice', 'get', `${subject.path}/${id}`).expect(200);
       expect(read.refresh_request).toEqual({ ...body.refresh_request, suggested_fulfilment: null });
@@ -600,6 +611,21 @@ describe('a deadline that has passed', () => {
     const done = await fulfil('alice', subject, id, { snapshot_id: subject.snapshotId }).expect(200);
     expect(done.body.refresh_request).toMatchObject({ status: 'fulfilled', overdue_at: body.refresh_request.due_at });
   });
+
+  it('never makes an answered or declined request overdue', async () => {
+    for (const how of ['fulfill', 'decline']) {
+      const { subject, id } = await makeRequest();
+      const answer = how === 'decline' ? { reason: '' } : { snapshot_id: subject.snapshotId };
+      await gateway.as('alice', 'post', `${subject.path}/${id}/${how}`).send(answer).expect(200);
+      await superuser.query(
+        `UPDATE refresh_requests SET due_at = coalesce(resolved_at, closed_at) + interval '1 microsecond'
+          WHERE refresh_request_id = $1`,
+        [id],
+      );
+      const { body } = await gateway.as('bob', 'get', `${subject.path}/${id}`).expect(200);
+      expect(body.refresh_request).toMatchObject({ due_at: expect.any(String), overdue_at: null });
+    }
+  });
 });
 
 describe('a recurring refresh request', () => {
@@ -623,6 +649,16 @@ describe('a recurring refresh request', () => {
     expect(cancelled.body.refresh_request).toMatchObject(ended);
     await gateway.as('bob', 'post', path).expect(409);
     expect(await eventsOf(id)).toEqual([]);
+  });
+
+  it('keeps the decline reason of its last request when its tenant cancels', async () => {
+    const subject = await makeSubject();
+    const { body } = await ask('alice', subject, 'acme', { every: 'P1Y' }).expect(201);
+    const path = `${subject.path}/${body.refresh_request.refresh_request_id}`;
+    await gateway.as('alice', 'post', `${path}/decline`).send({ reason: 'Not now.' }).expect(200);
+    const cancelled = await gateway.as('alice', 'post', `${path}/cancel`).expect(200);
+    const ended = { status: 'declined', decline_reason: 'Not now.', series_end_reason: 'cancelled' };
+    expect(cancelled.body.refresh_request).toMatchObject(ended);
   });
 
   it('counts toward the limit of pending requests while the next one is planned', async () => {
@@ -723,6 +759,8 @@ describe('the refresh requests of a tenant', () => {
     expect([await asked(`${named}&status=fulfilled`), await asked(`${named}&overdue=true`)]).toEqual([[], []]);
     expect(await asked('subject_type=entity&subject_id=none')).toEqual([]);
     const due = `UPDATE refresh_requests SET due_at = now() - make_interval(days => $2) WHERE refresh_request_id = $1`;
+    await superuser.query(due, [one.id, -1]);
+    expect([await asked(`${named}&overdue=true`), await made(`${named}&overdue=true`)]).toEqual([[], []]);
     await superuser.query(due, [one.id, 1]);
     await superuser.query(due, [other.id, 2]);
     const both = (ids: string[]) => ids.filter((id) => id === one.id || id === other.id);
@@ -732,6 +770,8 @@ describe('the refresh requests of a tenant', () => {
       [one.id, other.id],
     ]);
     expect(await asked(`${named}&overdue=true`)).toEqual([one.id]);
+    expect(both(await asked('overdue=true&subject_type=organization'))).toEqual([one.id, other.id]);
+    expect(both(await asked('overdue=true&subject_type=individual'))).toEqual([]);
     const all: string[] = [];
     for (let cursor = ''; ;) {
       const { body } = await list('alice', 'acme', `?overdue=true&limit=1${cursor}`).expect(200);
@@ -792,7 +832,7 @@ describe('suggested_fulfilment', () => {
 
   it('names the latest version once requested paths have new evidence, only to the owner', async () => {
     const subject = await begin();
-    const id = await askFor('bob', subject, 'beta', [NAME, '/attributes/legal']);
+    const id = await askFor('bob', subject, 'beta', [NAME, '/attributes']);
     expect(await get('alice', subject, id)).toMatchObject({ suggested_fulfilment: null });
     await write(subject, 3, 'Acme Holding', 'ev-2');
     expect(await get('alice', subject, id)).toMatchObject({ suggested_fulfilment: null });
@@ -872,5 +912,22 @@ describe('suggested_fulfilment', () => {
     expect(seen.at(-1)).not.toHaveProperty('suggested_fulfilment');
     const alone = await get('alice', first.subject, first.id);
     expect(alone).toMatchObject({ suggested_fulfilment: { snapshot_version: 2 } });
+  });
+
+  it('examines at most two megabytes of versions per page', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      const subject = await begin();
+      ids.unshift(await askFor('alice', subject, 'acme', [NAME]));
+      await write(subject, 3, 'n'.repeat(900_000), 'ev-3');
+    }
+    const { body } = await gateway.as('alice', 'get', '/v1/tenants/acme/refresh-requests?limit=3').expect(200);
+    const suggested_fulfilment = { snapshot_version: 3 };
+    expect(body.items).toMatchObject([
+      { refresh_request_id: ids[0], suggested_fulfilment },
+      { refresh_request_id: ids[1], suggested_fulfilment },
+      { refresh_request_id: ids[2] },
+    ]);
+    expect(body.items[2]).not.toHaveProperty('suggested_fulfilment');
   });
 });

@@ -107,6 +107,7 @@ describe('a transfer offer', () => {
 
   it('expires, and then does not block a new offer', async () => {
     const first = await offer('bob', { expires_at: '2999-01-01T00:00:00Z' });
+    await post('alice', { to_principal_id: principal('zoe') }).expect(409);
     await superuser.query(`UPDATE transfer_offers SET expires_at = date_trunc('milliseconds', now())`);
     const read = await gateway.as('bob', 'get', `${OFFERS}/${first}`).expect(200);
     expect(read.body.transfer_offer).toMatchObject({
@@ -149,6 +150,24 @@ describe('accepting a transfer offer', () => {
     await post('bob', { to_principal_id: principal('alice') }).expect(201);
   });
 
+  it('records one change of owner, and only the loss if the recipient already is an owner', async () => {
+    const changes = async (): Promise<unknown[]> => {
+      const { rows } = await superuser.query<Record<string, string | null>>(
+        'SELECT from_principal_id, principal_id FROM owner_changes ORDER BY owner_change_id',
+      );
+      return rows.map((row) => [row['from_principal_id'], row['principal_id']]);
+    };
+    const before = await changes();
+    await move('bob', await offer(), 'accept').expect(200);
+    await put('bob', 'alice', { api_functional_role: 'tenant_owner' }).expect(200);
+    await move('bob', await offer(), 'accept').expect(200);
+    expect((await changes()).slice(before.length)).toEqual([
+      [principal('alice'), principal('bob')],
+      [null, principal('alice')],
+      [principal('alice'), null],
+    ]);
+  });
+
   it('keeps the other fields of a member’s record', async () => {
     await put('alice', 'reader', { allow_counterparty_access: true }).expect(200);
     await move('reader', await offer('reader'), 'accept').expect(200);
@@ -164,9 +183,9 @@ describe('accepting a transfer offer', () => {
     });
   });
 
-  it('restores a removed member with only the rights from the offer', async () => {
+  it.each(['removed', 'pending'])('restores a %s member with only the rights from the offer', async (status) => {
     await put('alice', 'reader', { allow_counterparty_access: true }).expect(200);
-    await gateway.as('alice', 'delete', principalPath('reader').replace('principals', 'members')).expect(204);
+    await superuser.query('UPDATE memberships SET status = $1 WHERE principal_id = $2', [status, principal('reader')]);
     await move('reader', await offer('reader'), 'accept').expect(200);
     const { body } = await gateway.as('reader', 'get', '/v1/tenants/acme/principals').expect(200);
     expect(
@@ -394,6 +413,13 @@ describe('declining and cancelling', () => {
     const status = async (id: string): Promise<string> =>
       (await gateway.as('o1', 'get', `${OFFERS}/${id}`).expect(200)).body.transfer_offer.status;
 
+    await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'other', name: 'Other' }).expect(201);
+    const elsewhere = '/v1/tenants/other/transfer-offers';
+    await gateway
+      .as('alice', 'post', elsewhere)
+      .send({ to_principal_id: principal('reader') })
+      .expect(201);
+
     const toReader = await offer('reader');
     await put('alice', 'reader', { api_functional_role: 'tenant_editor' }).expect(200);
     expect(await status(toReader)).toBe('pending');
@@ -408,9 +434,17 @@ describe('declining and cancelling', () => {
     expect(await status(downgraded)).toBe('cancelled');
 
     await put('o1', 'alice', { api_functional_role: 'tenant_owner' }).expect(200);
+    const overdue = await offer('bob', { expires_at: '2999-01-01T00:00:00Z' });
+    await superuser.query('UPDATE transfer_offers SET expires_at = now() WHERE offer_id = $1', [overdue]);
+    await put('o1', 'alice', { api_functional_role: 'tenant_admin' }).expect(200);
+    expect(await status(overdue)).toBe('expired');
+
+    await put('o1', 'alice', { api_functional_role: 'tenant_owner' }).expect(200);
     const orphaned = await offer();
     await remove('o1', 'alice');
     expect(await status(orphaned)).toBe('cancelled');
+    const { body: others } = await gateway.as('alice', 'get', elsewhere).expect(200);
+    expect(others.items).toMatchObject([{ status: 'pending' }]);
     await post('o1', { to_principal_id: principal('bob') }).expect(201);
   });
 });
@@ -429,8 +463,23 @@ describe('the list of transfer offers', () => {
     for (const user of ['alice', 'admin'] as const) {
       expect(ids(await list(user).expect(200))).toEqual([again, toReader, toBob]);
     }
+    // An offer of another tenant is not one of this tenant.
+    await gateway.as('alice', 'post', '/v1/tenants').send({ tenant_id: 'other', name: 'Other' }).expect(201);
+    const elsewhere = '/v1/tenants/other/transfer-offers';
+    for (const user of ['bob', 'zoe']) {
+      const made = gateway.as('alice', 'post', elsewhere).send({ to_principal_id: principal(user) });
+      const { body } = await made.expect(201);
+      const path = `${elsewhere}/${body.transfer_offer.offer_id}/cancel`;
+      await gateway.as('alice', 'post', path).expect(200);
+    }
+    await list('zoe').expect(403);
     expect(ids(await list('bob').expect(200))).toEqual([again, toBob]);
     expect(ids(await list('reader').expect(200))).toEqual([toReader]);
+    await move('alice', again, 'cancel').expect(200);
+    const toAdmin = await offer('admin');
+    await gateway.as('alice', 'delete', principalPath('admin').replace('principals', 'members')).expect(204);
+    expect(ids(await list('admin').expect(200))).toEqual([toAdmin]);
+    await put('alice', 'admin', { api_functional_role: 'tenant_admin' }).expect(200);
 
     await gateway.as('bob', 'get', `${OFFERS}/${toReader}`).expect(403);
     await gateway.as('reader', 'get', `${OFFERS}/${toBob}`).expect(403);

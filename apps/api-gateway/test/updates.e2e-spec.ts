@@ -127,7 +127,13 @@ describe.each(FAMILIES)('a proposal on the %s-level path', (family) => {
     expect(new Set(answers.map((answer) => answer.body.update_id)).size).toBe(1);
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(49);
-    for (const rest of [{ patch_ops: [] }, { base_snapshot_version: 2 }]) {
+    for (const rest of [
+      { patch_ops: [] },
+      { base_snapshot_version: 2 },
+      { change_kind: 'correction' },
+      // A proposal on a subject names no initiator.
+      ...(family === 'tenant' ? [{ initiated_by: 'sync' }] : []),
+    ]) {
       const answer = await subject.propose(family, { ...change, ...rest });
       expect(answer.status).toBe(409);
     }

@@ -7,6 +7,10 @@ const AGE = statement<{ key: Buffer; seconds: number }>(
   'spec_idempotency_age',
   `UPDATE idempotency_keys SET started_at = now() - :seconds * interval '1 second' WHERE key_hash = :key`,
 );
+const SUBJECTS = statement<{ key: Buffer }, { hasSubject: boolean }>(
+  'spec_idempotency_subjects',
+  'SELECT subject_hash IS NOT NULL AS "hasSubject" FROM idempotency_keys WHERE key_hash = :key',
+);
 const KEYS = statement<NoParameters, { key_hash: Buffer }>(
   'spec_idempotency_keys',
   'SELECT key_hash FROM idempotency_keys',
@@ -53,12 +57,15 @@ describe('IdempotencyStore.begin', () => {
   });
 
   it('begins again after 24 hours with any body', async () => {
-    await store.keep(key, await begin(), 'answer');
+    await store.keep(key, await begin(), 'answer', { subjectType: 'entity', subjectId: 'x' });
+    expect(await world.database.sql.run(SUBJECTS, { key })).toEqual([{ hasSubject: true }]);
     await age(86_395);
     expect(await store.begin(key, BODY)).toEqual({ kind: 'answered', answer: 'answer' });
     await age(86_400);
     expect(await store.begin(key, hash('other'))).toMatchObject({ kind: 'began' });
     expect(await store.begin(key, hash('other'))).toEqual({ kind: 'running' });
+    // An erasure of the subject of the old answer does not free the key.
+    expect(await world.database.sql.run(SUBJECTS, { key })).toEqual([{ hasSubject: false }]);
   });
 
   it('lets one request with the same body take over the key after a minute', async () => {

@@ -257,6 +257,12 @@ describe('a series', () => {
       `SELECT next_at > now() AND next_at <= now() + interval '31 days' AS "isNext" FROM refresh_requests`,
     );
     expect(rows).toEqual([{ isNext: true }]);
+    await close(id, 'next_at = now()');
+    await announce();
+    expect(await seriesOf(id)).toMatchObject([{ status: 'fulfilled' }, { status: 'pending' }]);
+    // An owner is not notified of its own requests.
+    const { rowCount } = await admin.query(`SELECT FROM outbox_events WHERE event_type = 'refresh_request.created'`);
+    expect(rowCount).toBe(0);
   });
 
   it('ends with a reason when it is cancelled or its tenant loses access', async () => {

@@ -248,6 +248,19 @@ describe('SnapshotWriteStore.append', () => {
   const next = (first: SnapshotToAppend, updateId: string | null): SnapshotToAppend =>
     snapshot({ subjectId: first.subjectId, snapshotVersion: 2, prevHash: first.envelopeHash, updateId });
 
+  it('gives no version an earlier time than the one before it, even if the clock went back', async () => {
+    const store = new SnapshotWriteStore(world.database.sql);
+    const first = snapshot();
+    await store.create(first);
+    await owner.query('SET session_replication_role = replica');
+    await owner.query(`UPDATE snapshots SET created_at = '2999-01-01T00:00:00Z' WHERE snapshot_id = $1`, [
+      first.snapshotId,
+    ]);
+    await owner.query('RESET session_replication_role');
+    const outcome = await store.append(next(first, null));
+    expect(outcome).toMatchObject({ kind: 'written', createdAt: new Date('2999-01-01T00:00:00Z') });
+  });
+
   it('applies a proposal once under concurrency', async () => {
     const stores = [new SnapshotWriteStore(world.database.sql), new SnapshotWriteStore(world.database.sql)];
     const first = snapshot();
