@@ -8,7 +8,7 @@ export type WorkerSettings = WorkerEnv;
 const RECORDING_MS = 15_000;
 
 /** Returns how long an attempt belongs to the worker that claimed it. After that, another worker may make it. */
-export function leaseMs({ totalTimeoutMs }: WorkerSettings): number {
+export function leaseMs({ totalTimeoutMs }: Pick<WorkerSettings, 'totalTimeoutMs'>): number {
   return totalTimeoutMs + RECORDING_MS;
 }
 

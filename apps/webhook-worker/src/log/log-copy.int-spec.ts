@@ -212,6 +212,39 @@ it('lets one worker copy at a time', async () => {
   expect(await verified(store)).toBe(await settled());
 });
 
+it.each([
+  ['before it copies', 'checkpoint', []],
+  ['before it shows the checkpoint', 'keys', ['keys']],
+])('puts nothing more once another worker has its lease, %s', async (_, at, last) => {
+  const store = new MemoryStore();
+  await addFacts(3);
+  store.before = async (_call, name) => {
+    if (name === at) await superuser.query('UPDATE log_copy SET lease = gen_random_uuid()');
+  };
+  await copyTo('file:///memory', new Registry(), store).copy();
+  expect([...store.objects.keys()].slice(-1)).toEqual(last);
+});
+
+it('shows no checkpoint if the log is restarted while it copies', async () => {
+  const store = new MemoryStore();
+  await addFacts(3);
+  const newest = await new LogCheckpointStore(database.sql).newest();
+  if (newest === null) throw new Error('there is a checkpoint');
+  store.before = (_call, name) => {
+    if (name !== 'keys') return;
+    const restarted = { ...newest, origin: 'log.example/next' };
+    jest.spyOn(LogCheckpointStore.prototype, 'newest').mockResolvedValueOnce(restarted);
+  };
+  const copy = copyTo('file:///memory', new Registry(), store);
+  await worker.stop();
+  await copy.copy();
+  expect([store.objects.has('keys'), store.objects.has('checkpoint')]).toEqual([true, false]);
+  jest.restoreAllMocks();
+  store.before = () => undefined;
+  await copy.copy();
+  expect(await verified(store)).toBe(newest.size);
+});
+
 it('copies everything again to a store that was emptied, or to another one', async () => {
   const store = new MemoryStore();
   const copy = copyTo('file:///memory', new Registry(), store);
