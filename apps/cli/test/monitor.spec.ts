@@ -56,6 +56,8 @@ function requireEvidence(complaint: string, known: string, shown: string): void 
   const files = readdirSync(folder).filter((name) => name !== 'state');
   expect(files.map((name) => readFileSync(join(folder, name), 'utf8')).sort()).toEqual([known, shown].sort());
   for (const name of files) expect(complaint).toContain(join(folder, name));
+  const roles = files.map((name) => [/^state\.(known|shown)-/.exec(name)?.[1], readFileSync(join(folder, name), 'utf8')]);
+  expect(new Map(roles.map(([role = '', note = '']) => [role, note]))).toEqual(new Map([['known', known], ['shown', shown]]));
   expect(readFileSync(state, 'utf8')).toBe(known);
 }
 
@@ -88,6 +90,8 @@ it('accuses nobody whom it cannot reach or who gives no proof, and keeps what it
   await monitor();
   server.show({ checkpoint: await log.checkpoint(7) });
   expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/answers 404/) });
+  server.show({ checkpoint: await log.checkpoint(7), consistency: async () => ({ proof: ['no hash'] }) });
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/not padded base64/) });
   server.show({ checkpoint: 'no note' });
   expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/Not a signed note/) });
   const other = await signedLog(ENTRIES);
@@ -113,6 +117,33 @@ it('asks for the quorum of the policy', async () => {
   server.show({ checkpoint: renewed });
   expect((await look()).exitCode).toBe(0);
   expect(readFileSync(state, 'utf8')).toBe(renewed);
+});
+
+it('continues from a checkpoint that was verified without the quorum of a later policy', async () => {
+  await show(3);
+  await monitor();
+  const one = await witness('one.example');
+  const policy = join(folder, 'policy');
+  writeFileSync(policy, `log ${log.vkey}\n${one.line}\nquorum one.example\n`);
+  const checkpoint = await one.cosign(await log.checkpoint(7));
+  server.show({ checkpoint, consistency: (from, to) => log.consistency(from, to) });
+  expect(await iss(['monitor', '--log', server.url, '--policy', policy, '--state', state])).toMatchObject({
+    exitCode: 0,
+    printed: expect.stringMatching(/7 entries, consistent with the 3/),
+  });
+});
+
+it('refuses the state file of another log', async () => {
+  await show(3);
+  await monitor();
+  const other = await signedLog(ENTRIES, 'log.example/other');
+  const policy = join(folder, 'policy');
+  writeFileSync(policy, `log ${log.vkey}\nlog ${other.vkey}\nquorum none\n`);
+  server.show({ checkpoint: await other.checkpoint(7), consistency: (from, to) => other.consistency(from, to) });
+  expect(await iss(['monitor', '--log', server.url, '--policy', policy, '--state', state])).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/^The state file is of the log log\.example\/test/),
+  });
 });
 
 it('follows until it is told to end, also over failures, and ends by itself over a contradiction', async () => {

@@ -27,6 +27,8 @@ let posted: Parameters<Parameters<typeof serviceWith>[0]['post']>[];
 let results: AttemptResult[];
 let checkpoint: string | null;
 let lines: string[];
+/** How often recording fails. */
+let failures: number;
 const wake = jest.fn();
 const moved = jest.fn();
 const metrics = { attempt: jest.fn(), delivered: jest.fn(), subscriptionDisabled: jest.fn() };
@@ -34,7 +36,7 @@ const metrics = { attempt: jest.fn(), delivered: jest.fn(), subscriptionDisabled
 beforeEach(() => {
   answer = async () => ({ statusCode: 204, retryAfterMs: null });
   recorded = { isRecorded: true, disabledReason: null };
-  [posted, results, lines, checkpoint] = [[], [], [], null];
+  [posted, results, lines, checkpoint, failures] = [[], [], [], null, 0];
   jest.spyOn(Math, 'random').mockReturnValue(0.5);
   wake.mockReset().mockResolvedValue(undefined);
   for (const mock of [moved, ...Object.values(metrics)]) mock.mockReset();
@@ -47,6 +49,7 @@ function serviceWith(
 ): DeliveryService {
   const record = async (result: AttemptResult): Promise<Recorded> => {
     results.push(result);
+    if (results.length <= failures) throw new Error('no database');
     return recorded;
   };
   return new DeliveryService(
@@ -171,6 +174,13 @@ it.each<[string, Error, object]>([
   await deliver();
   expect(results).toMatchObject([{ status: 'pending', statusCode: null, ...expected }]);
   expect(lines.some((line) => line.includes('egress proxy'))).toBe(error instanceof DeliveryFailure);
+});
+
+it('records the result again if the database was away', async () => {
+  failures = 1;
+  await deliver();
+  expect(results.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+  expect(metrics.delivered.mock.calls).toEqual([['succeeded']]);
 });
 
 it('leaves the retry to the sweep if the queue does not accept it', async () => {
