@@ -56,8 +56,16 @@ function requireEvidence(complaint: string, known: string, shown: string): void 
   const files = readdirSync(folder).filter((name) => name !== 'state');
   expect(files.map((name) => readFileSync(join(folder, name), 'utf8')).sort()).toEqual([known, shown].sort());
   for (const name of files) expect(complaint).toContain(join(folder, name));
-  const roles = files.map((name) => [/^state\.(known|shown)-/.exec(name)?.[1], readFileSync(join(folder, name), 'utf8')]);
-  expect(new Map(roles.map(([role = '', note = '']) => [role, note]))).toEqual(new Map([['known', known], ['shown', shown]]));
+  const roles = files.map((name) => [
+    /^state\.(known|shown)-/.exec(name)?.[1],
+    readFileSync(join(folder, name), 'utf8'),
+  ]);
+  expect(new Map(roles.map(([role = '', note = '']) => [role, note]))).toEqual(
+    new Map([
+      ['known', known],
+      ['shown', shown],
+    ]),
+  );
   expect(readFileSync(state, 'utf8')).toBe(known);
 }
 

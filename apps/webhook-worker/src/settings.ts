@@ -13,6 +13,6 @@ export function leaseMs({ totalTimeoutMs }: Pick<WorkerSettings, 'totalTimeoutMs
 }
 
 /** Returns the age from which work counts as stuck: every attempt has ended, and a sweep has found remaining work. */
-export function stuckAfterMs(settings: WorkerSettings): number {
+export function stuckAfterMs(settings: Pick<WorkerSettings, 'totalTimeoutMs' | 'sweepIntervalMs'>): number {
   return Math.max(leaseMs(settings), 3 * settings.sweepIntervalMs);
 }

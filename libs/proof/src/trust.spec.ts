@@ -6,7 +6,10 @@ describe('readPolicy', () => {
 
   beforeEach(async () => {
     const [log, pq] = [await generateKeys('log', 'ed25519'), await generateKeys('log', 'ml-dsa-44-cosignature')];
-    const [one, two] = [await generateKeys('a', 'ed25519-cosignature'), await generateKeys('b', 'ml-dsa-44-cosignature')];
+    const [one, two] = [
+      await generateKeys('a', 'ed25519-cosignature'),
+      await generateKeys('b', 'ml-dsa-44-cosignature'),
+    ];
     text = [
       `log ${log.verifierKey}`,
       `log ${pq.verifierKey}`,

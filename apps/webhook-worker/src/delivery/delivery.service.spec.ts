@@ -84,7 +84,15 @@ it('sends the body to the current target, signed, and records the success', asyn
   expect(headers).toMatchObject({ 'x-request-id': 'req-1', 'x-iss-log-checkpoint': 'newest' });
   expect(verifyWebhook({ secret, headers, body: Buffer.from(body) })).toEqual(EVENT);
   expect(results).toMatchObject([
-    { deliveryId: 'd-1', attempt: 1, statusCode: 204, errorPhase: null, error: null, status: 'succeeded', retryInMs: null },
+    {
+      deliveryId: 'd-1',
+      attempt: 1,
+      statusCode: 204,
+      errorPhase: null,
+      error: null,
+      status: 'succeeded',
+      retryInMs: null,
+    },
   ]);
   expect(wake).not.toHaveBeenCalled();
   expect(metrics.attempt).toHaveBeenCalledWith('none', expect.any(Number));

@@ -14,7 +14,13 @@ import {
 } from '@iss/tlog';
 import { ORIGIN, type SignedLog, signedLog, witness } from '../../../../tools/testing/signed-log';
 import { waitFor } from '../../../../tools/testing/wait-for';
-import { CheckpointPublisher, LogKeyUnknown, LogOriginEnded, LogRolledBack, type LogStores } from './checkpoint-publisher';
+import {
+  CheckpointPublisher,
+  LogKeyUnknown,
+  LogOriginEnded,
+  LogRolledBack,
+  type LogStores,
+} from './checkpoint-publisher';
 import type { LogIdentity } from './log-identity';
 
 type Stored = Awaited<ReturnType<LogStores['checkpoints']['newest']>>;

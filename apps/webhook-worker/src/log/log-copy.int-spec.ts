@@ -320,9 +320,10 @@ it('copies a checkpoint that was signed again, once the store has a checkpoint t
   store.objects.set('checkpoint', Buffer.from(note));
   const { signingKey } = await generateKeys(ORIGIN, 'ed25519');
   const again = await signNote(parseNote(note), [await createSigner(signingKey)], 0);
-  await superuser.query('INSERT INTO log_checkpoints (origin, size, note) SELECT origin, size, $1 FROM log_checkpoints LIMIT 1', [
-    again,
-  ]);
+  await superuser.query(
+    'INSERT INTO log_checkpoints (origin, size, note) SELECT origin, size, $1 FROM log_checkpoints LIMIT 1',
+    [again],
+  );
   await copy.copy();
   expect([store.objects.get('checkpoint')?.toString(), await figure()]).toEqual([again, 0]);
 });

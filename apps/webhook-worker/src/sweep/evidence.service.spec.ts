@@ -21,7 +21,7 @@ let statuses: [uri: string, issuedAt: Date, ...unknown[]][];
 let failed: [uri: string, problem: string][];
 let isWhole: boolean;
 let storeFails: boolean;
-let services: EvidenceService[] = [];
+const services: EvidenceService[] = [];
 
 beforeEach(async () => {
   const key = await createIssuingKey();

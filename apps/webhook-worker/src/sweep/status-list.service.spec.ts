@@ -14,12 +14,10 @@ it('marks all changes, and signs each due list, half of its validity before it e
   const { kid, publicKey, privateKey } = await createIssuingKey();
   // The clock of the signer before was an hour ahead.
   const times = [new Date(Date.now() - HOUR_MS), new Date(Date.now() + HOUR_MS)];
-  const due = times.map(
-    (signedAt): DueStatusList => ({
-      ...{ kid, publicKey, issuer: ISSUER, sealed: secretBox.seal(privateKey, kid), listId: 'list', uri: URI, signedAt },
-      statuses: [{ idx: 5, status: 'superseded' }],
-    }),
-  );
+  const due = times.map((signedAt): DueStatusList => ({
+    ...{ kid, publicKey, issuer: ISSUER, sealed: secretBox.seal(privateKey, kid), listId: 'list', uri: URI, signedAt },
+    statuses: [{ idx: 5, status: 'superseded' }],
+  }));
   const signed: SignedStatusList[] = [];
   const marked: number[] = [];
   const counted = jest.fn();
