@@ -91,7 +91,10 @@ it('counts a version as known that was stored just before, if its own request wa
   expect(await tenantOf(archive).import(records('a'))).toMatchObject({ settled: 1, stored: 0, known: 1 });
 });
 
-it.each(['fails', 'late'] as const)('sends a line again that %s, and does not count it as refused', async (kind) => {
+it.each([
+  ['failed with 5xx', 'fails'],
+  ['took too long', 'late'],
+] as const)('sends a line again that %s, and does not count it as refused', async (_, kind) => {
   const archive = new Archive([kind]);
   const report = await tenantOf(archive).import(records('a', 'b'));
   expect(report).toMatchObject({ settled: 2, stored: 2, refused: 0 });
