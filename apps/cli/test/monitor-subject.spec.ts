@@ -49,8 +49,19 @@ interface Claims {
   readonly p: number;
 }
 
-/** Serves the proofs of a published log. */
-async function serve(published: Published, { v, a, p }: Claims): Promise<void> {
+interface Served {
+  readonly earlier?: Published;
+  /** Members of the answers to change. */
+  readonly latest?: object;
+  readonly absence?: object;
+}
+
+/** Serves the proofs of a published log. The proofs of access and grants may be of an `earlier` one. */
+async function serve(
+  published: Published,
+  { v, a, p }: Claims,
+  { earlier = published, latest: changes = {}, absence: absent = {} }: Served = {},
+): Promise<void> {
   const index = operator.entries.findLastIndex(({ places }) =>
     places.some(([name, at]) => name === VERSIONS && at === v),
   );
@@ -58,7 +69,8 @@ async function serve(published: Published, { v, a, p }: Claims): Promise<void> {
     ...SUBJECT,
     stream,
     number: newest + 1,
-    map: await operator.proof(published, name, newest),
+    map: await operator.proof(earlier, name, newest),
+    ...absent,
   });
   const latest = {
     ...SUBJECT,
@@ -66,6 +78,7 @@ async function serve(published: Published, { v, a, p }: Claims): Promise<void> {
     as_of_size: published.size,
     head: await operator.entryAt(published, index),
     map: await operator.proof(published, VERSIONS, v),
+    ...changes,
   };
   const base = '/v1/tenants/bank/subjects/organization/acme-corp';
   const forbidden = { error: { code: 'forbidden', message: 'Only the owner may ask.', request_id: 'r-1' } };
@@ -128,6 +141,64 @@ it('monitor --subject names streams it may not read, and fails if one becomes un
   });
 });
 
+it('monitor --subject compares proofs of successive checkpoints with each other and with the last check', async () => {
+  const first = await publishOn(operator);
+  await serve(first, { v: 2, a: 1, p: 1 });
+  await monitor();
+  addVersion(3);
+  const second = await publishOn(operator);
+  addVersion(4);
+  await serve(await publishOn(operator), { v: 4, a: 1, p: 1 }, { earlier: second });
+  expect((await monitor()).printed).toMatch(/8 entries, consistent with the 4 of the last check.* newest version 4,/);
+});
+
+it('monitor --subject remembers a stream without entries', async () => {
+  operator = await mapOperator();
+  addVersion(1);
+  await serve(await publishOn(operator), { v: 1, a: 0, p: 0 });
+  for (let check = 0; check < 2; check++)
+    expect(await monitor()).toMatchObject({ exitCode: 0, printed: expect.stringMatching(/changes of access 0/) });
+});
+
+it('monitor --subject fails without the proof of the newest version', async () => {
+  await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
+  const forbidden = { error: { code: 'forbidden', message: 'You may not read it.', request_id: 'r-1' } };
+  server.show({ checkpoint: '', read: () => ({ status: 403, body: JSON.stringify(forbidden) }) });
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/You may not read it/) });
+});
+
+it.each<[string, Served, RegExp]>([
+  [
+    'of another subject',
+    { latest: { subject_id: 'other-corp' } },
+    /shows a proof that fails: It is of organization\/other-corp instead of organization\/acme-corp/,
+  ],
+  ['of an earlier moment', { latest: { as_of_size: 3 } }, /It is of the first 3 entries instead of 4/],
+  ['of another number', { absence: { number: 3 } }, /The newest number is 1, so 3 is not the next one/],
+])('monitor --subject refuses a proof %s', async (_, served, message) => {
+  await serve(await publishOn(operator), { v: 2, a: 1, p: 1 }, served);
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(message) });
+});
+
+it('monitor --subject refuses the state file of another subject', async () => {
+  await serve(await publishOn(operator), { v: 2, a: 1, p: 1 });
+  await monitor();
+  writeFileSync(state, readFileSync(state, 'utf8').replace('organization/acme-corp', 'organization/other-corp'));
+  expect(await monitor()).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/is of the subject organization\/other-corp/),
+  });
+});
+
+it('monitor --subject limits the age of the checkpoint with --max-age, in seconds', async () => {
+  await serve(await publishOn(operator, {}, Date.now() - 1_800_000), { v: 2, a: 1, p: 1 });
+  expect((await monitor('--max-age', '3600')).exitCode).toBe(0);
+  expect(await monitor('--max-age', '900')).toMatchObject({
+    exitCode: 1,
+    complaint: expect.stringMatching(/Too few witnesses dated the checkpoint within 900 seconds/),
+  });
+});
+
 describe('monitor --subject of a lying operator that holds all keys', () => {
   let known: string;
   beforeEach(async () => {
@@ -154,6 +225,12 @@ describe('monitor --subject of a lying operator that holds all keys', () => {
     const evidence = readdirSync(folder).filter((name) => name.startsWith('state.'));
     expect(evidence).toHaveLength(2);
     for (const name of evidence) expect(complaint).toContain(name);
+    // The last proof of the stream is evidence, with the new one.
+    const kept = evidence.find((name) => name.startsWith('state.known-')) ?? '';
+    const { streams }: { streams: Record<string, { answer: object }> } = JSON.parse(known);
+    expect(Object.values(streams).map(({ answer }) => answer)).toContainEqual(
+      JSON.parse(readFileSync(join(folder, kept), 'utf8')),
+    );
     expect(readFileSync(state, 'utf8')).toBe(known);
   });
 

@@ -56,6 +56,16 @@ function requireEvidence(complaint: string, known: string, shown: string): void 
   const files = readdirSync(folder).filter((name) => name !== 'state');
   expect(files.map((name) => readFileSync(join(folder, name), 'utf8')).sort()).toEqual([known, shown].sort());
   for (const name of files) expect(complaint).toContain(join(folder, name));
+  const roles = files.map((name) => [
+    /^state\.(known|shown)-/.exec(name)?.[1],
+    readFileSync(join(folder, name), 'utf8'),
+  ]);
+  expect(new Map(roles.map(([role = '', note = '']) => [role, note]))).toEqual(
+    new Map([
+      ['known', known],
+      ['shown', shown],
+    ]),
+  );
   expect(readFileSync(state, 'utf8')).toBe(known);
 }
 
@@ -91,6 +101,8 @@ it('monitor keeps its state and stores no evidence if the log is unreachable or 
   await monitor();
   server.show({ checkpoint: await log.checkpoint(7) });
   expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/answers 404/) });
+  server.show({ checkpoint: await log.checkpoint(7), consistency: async () => ({ proof: ['no hash'] }) });
+  expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/not padded base64/) });
   server.show({ checkpoint: 'no note' });
   expect(await monitor()).toMatchObject({ exitCode: 1, complaint: expect.stringMatching(/Not a signed note/) });
   const other = await signedLog(ENTRIES);
@@ -116,6 +128,33 @@ it('monitor requires the quorum of the policy', async () => {
   server.show({ checkpoint: renewed });
   expect((await look()).exitCode).toBe(0);
   expect(readFileSync(state, 'utf8')).toBe(renewed);
+});
+
+it('monitor continues from a checkpoint that was verified before its policy had a quorum', async () => {
+  await show(3);
+  await monitor();
+  const one = await witness('one.example');
+  const policy = join(folder, 'policy');
+  writeFileSync(policy, `log ${log.vkey}\n${one.line}\nquorum one.example\n`);
+  const checkpoint = await one.cosign(await log.checkpoint(7));
+  server.show({ checkpoint, consistency: (from, to) => log.consistency(from, to) });
+  expect(await iss(['monitor', '--log', server.url, '--policy', policy, '--state', state])).toMatchObject({
+    exitCode: 0,
+    printed: expect.stringMatching(/7 entries, consistent with the 3/),
+  });
+});
+
+it('monitor refuses the state file of another log', async () => {
+  await show(3);
+  await monitor();
+  const other = await signedLog(ENTRIES, 'log.example/other');
+  const policy = join(folder, 'policy');
+  writeFileSync(policy, `log ${log.vkey}\nlog ${other.vkey}\nquorum none\n`);
+  server.show({ checkpoint: await other.checkpoint(7), consistency: (from, to) => other.consistency(from, to) });
+  expect(await iss(['monitor', '--log', server.url, '--policy', policy, '--state', state])).toMatchObject({
+    exitCode: 2,
+    complaint: expect.stringMatching(/^The state file is of the log log\.example\/test/),
+  });
 });
 
 it('monitor --follow continues after failures until it is aborted', async () => {

@@ -246,17 +246,20 @@ describe('verify of a bundle', () => {
   });
 
   it('refuses a version that is older than a known checkpoint but not in it', async () => {
-    const one = await witness('one.example');
-    const policy = file('policy', `log ${made.log.vkey}\n${one.line}\nquorum one.example\n`);
+    const [one, two] = [await witness('one.example'), await witness('two.example')];
+    const policy = file('policy', `log ${made.log.vkey}\n${one.line}\n${two.line}\nquorum one.example\n`);
     const head = { ...made.head, checkpoint: await one.cosign(made.note) };
     const path = file('b', bundleText(head, made.lines));
     // The versions are from half past nine. The last one is not in the checkpoint of five entries.
-    const check = async (at: number) => {
-      const since = file('since', await one.cosign(await made.log.checkpoint(5), at));
+    const check = async (at: number, otherAt?: number) => {
+      const note = await one.cosign(await made.log.checkpoint(5), at);
+      const since = file('since', otherAt === undefined ? note : await two.cosign(note, otherAt));
       const proof = file('proof', await made.log.consistency(5));
       return iss(['verify', path, '--policy', policy, '--since', since, '--proof', proof]);
     };
     expect(await check(Date.UTC(2026, 0, 15, 10))).toMatchObject({ exitCode: 0 });
+    // The earliest signature dates the checkpoint.
+    expect(await check(Date.UTC(2026, 0, 15, 11), Date.UTC(2026, 0, 15, 10))).toMatchObject({ exitCode: 0 });
     expect(await check(Date.UTC(2026, 0, 15, 11))).toMatchObject({
       exitCode: 1,
       complaint: expect.stringMatching(/Version 3, .* but not logged at 2026-01-15T11:00:00\.000Z/),

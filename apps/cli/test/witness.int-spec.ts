@@ -36,6 +36,8 @@ let log: SampleLog;
 let vkeys: string[];
 let server: WitnessServer | undefined;
 let state: WitnessState | undefined;
+/** The lines that the witness logs. */
+let lines: string[];
 const running: OwnedProcess[] = [];
 
 const file = (name: string): string => join(folder, name);
@@ -67,7 +69,8 @@ async function start(): Promise<void> {
   state = WitnessState.open(file('state'));
   const keys = (await readLogs(file('logs'))).map(({ key }) => key);
   const one = new Witness(await readWitnessKeys(file('key')), keys, state, () => NOW_MS);
-  const logger = createLogger({ name: 'test', level: 'silent' });
+  lines = [];
+  const logger = createLogger({ name: 'test', level: 'info' }, { write: (line: string) => lines.push(line) });
   server = await serveWitness(one, logger, { host: '127.0.0.1', port: 0 });
 }
 
@@ -137,6 +140,33 @@ describe('the witness', () => {
       expect(answer.type).toBe('text/x.tlog.size');
       expect(parseTreeSize(answer.text)).toBe(100);
     }
+  });
+
+  it('logs each request that a known log signed, with the note if that may prove two histories', async () => {
+    const stranger = (await SampleLog.open(log.origin)).grow(9);
+    const bodies = [
+      await log.request(0, 100),
+      await log.request(50, 200),
+      await log.fork().grow(200, 'another').request(100, 200),
+      await stranger.request(9, 9),
+      await stranger.request(9, 9),
+      'old 1\n',
+    ];
+    for (const body of bodies) await ask(body);
+    const logged = lines.map((line) => JSON.parse(line));
+    const { origin } = log;
+    expect(logged).toMatchObject([
+      { level: 30, msg: 'Cosigned', origin, old_size: 0, size: 100, status: 200 },
+      { level: 30, origin, old_size: 50, size: 200, status: 409 },
+      { level: 40, origin, old_size: 100, size: 200, status: 422, note: expect.stringMatching(/\n200\n/) },
+      { level: 40, msg: expect.stringMatching(/^A checkpoint was sent that its log did not sign/) },
+    ]);
+    expect(logged.slice(0, 2).filter((one) => 'note' in one)).toEqual([]);
+  });
+
+  it('sends headers that let any page read its answers and no cache keep them', async () => {
+    const { headers } = await fetch(`${server?.url}/add-checkpoint`, { method: 'POST', body: await log.request(0, 7) });
+    expect([headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual(['*', 'no-store']);
   });
 
   it('cosigns only one of two histories in concurrent requests', async () => {
@@ -267,6 +297,15 @@ describe('iss witness', () => {
     });
     writeFileSync(file('key'), '');
     expect(await iss(...options, '--listen', '127.0.0.1:1')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('reads the logs of a policy, and refuses the key of a witness and a file without logs', async () => {
+    writeFileSync(file('logs'), `# mine\nlog ${log.signer.verifierKey} https://log.example\nwitness w ${vkeys[0]}\n`);
+    expect((await readLogs(file('logs'))).map(({ url }) => url)).toEqual(['https://log.example']);
+    writeFileSync(file('logs'), `${log.signer.verifierKey}\n${vkeys[0]}\n`);
+    await expect(readLogs(file('logs'))).rejects.toThrow(/^Line 2 of .* is the key of a witness/);
+    writeFileSync(file('logs'), 'quorum none\n');
+    await expect(readLogs(file('logs'))).rejects.toThrow(/names no log/);
   });
 
   it('uses a plain Ed25519 key, as made by Go, as a cosigning key', async () => {

@@ -8,11 +8,11 @@ export type WorkerSettings = WorkerEnv;
 const RECORDING_MS = 15_000;
 
 /** Returns how long an attempt belongs to the worker that claimed it. After that, another worker may make it. */
-export function leaseMs({ totalTimeoutMs }: WorkerSettings): number {
+export function leaseMs({ totalTimeoutMs }: Pick<WorkerSettings, 'totalTimeoutMs'>): number {
   return totalTimeoutMs + RECORDING_MS;
 }
 
 /** Returns the age from which work counts as stuck: every attempt has ended, and a sweep has found remaining work. */
-export function stuckAfterMs(settings: WorkerSettings): number {
+export function stuckAfterMs(settings: Pick<WorkerSettings, 'totalTimeoutMs' | 'sweepIntervalMs'>): number {
   return Math.max(leaseMs(settings), 3 * settings.sweepIntervalMs);
 }

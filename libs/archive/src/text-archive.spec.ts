@@ -188,6 +188,12 @@ it.each(['up', 'down'])('reads a pack in large blocks, and the next one ahead, o
   }
   // Beyond the end there is one more, which is empty.
   expect(store.reads).toBeLessThanOrEqual(5);
+  // Each text of a block that was read ahead counts as cached. The blocks keep it, so the cache of texts does not.
+  expect(archive.outcomes.answered + archive.outcomes.cached).toBe(texts.length);
+  expect(archive.outcomes.cached).toBeGreaterThan(300);
+  const { reads } = store;
+  await archive.read(places.slice(0, 1).map(({ place }) => place));
+  expect(store.reads).toBe(reads + 1);
 });
 
 it('does not cache a block with damaged bytes', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalize } from '@iss/domain/pure';
 import { IdentityState, type ImportProgress, ProtocolError } from '../src/index.ts';
 import { jsonOf } from '../src/json.ts';
+import { IMPORT_CHARACTERS } from '../src/limits.ts';
 
 /** Receives batches. `plan` says what happens to each of them. */
 class Archive {
@@ -9,7 +10,7 @@ class Archive {
   readonly batches: number[] = [];
   createdAt = new Date().toISOString();
   retryAfter = 0;
-  constructor(private readonly plan: readonly ('done' | 'breaks' | 'busy' | 'slow' | 'fails' | 'forges')[]) {}
+  constructor(private readonly plan: readonly ('done' | 'breaks' | 'busy' | 'slow' | 'fails' | 'late' | 'forges')[]) {}
 
   readonly fetch: typeof fetch = async (_, init) => {
     const kind = this.plan[this.batches.length] ?? 'done';
@@ -31,6 +32,8 @@ class Archive {
       return { line, status: 409, error: { code: 'conflict', message: 'No.', request_id: 'r' } };
     if (kind === 'slow' && line > 1)
       return { line, status: 429, retry_after: this.retryAfter, error: { code: 'rate_limited', message: 'Later.' } };
+    if (kind === 'late' && line > 1)
+      return { line, status: 408, retry_after: this.retryAfter, error: { code: 'timeout', message: 'Too slow.' } };
     if (kind === 'fails' && line > 1)
       return { line, status: 503, retry_after: this.retryAfter, error: { code: 'unavailable', message: 'Later.' } };
     const hash = createHash('sha256')
@@ -83,7 +86,16 @@ it('import resumes from an index, and reads records from an async generator', as
 });
 
 it('import retries a line that failed with 5xx, and does not count it as refused', async () => {
-  const archive = new Archive(['fails']);
+  const archive = new Archive([]);
+  archive.stored.set('a', '');
+  expect(await tenantOf(archive).import(records('a'))).toMatchObject({ settled: 1, stored: 0, known: 1 });
+});
+
+it.each([
+  ['failed with 5xx', 'fails'],
+  ['took too long', 'late'],
+] as const)('sends a line again that %s, and does not count it as refused', async (_, kind) => {
+  const archive = new Archive([kind]);
   const report = await tenantOf(archive).import(records('a', 'b'));
   expect(report).toMatchObject({ settled: 2, stored: 2, refused: 0 });
   expect(archive.batches).toEqual([2, 1]);
@@ -110,6 +122,14 @@ it('import sends at most 1,000 records per request', async () => {
   const archive = new Archive([]);
   await tenantOf(archive).import(records(...Array.from({ length: 2_001 }, (_, index) => `r-${index}`)));
   expect(archive.batches).toEqual([1_000, 1_000, 1]);
+});
+
+it('sends requests of at most four million characters', async () => {
+  const archive = new Archive([]);
+  const padding = 'x'.repeat(Math.floor(IMPORT_CHARACTERS * 0.4));
+  const large = ['a', 'b', 'c', 'd', 'e'].map((id) => JSON.stringify({ padding, snapshot_id: id }));
+  await tenantOf(archive).import(large);
+  expect(archive.batches).toEqual([2, 2, 1]);
 });
 
 it.each([

@@ -27,6 +27,7 @@ import {
   vrfKeysFromRandom,
   vrfProve,
 } from './index';
+import { requireAscending } from './look-up';
 import { MemoryRows } from './testing/memory-rows';
 import { refusal } from './testing/refusal';
 import type { VrfGroup } from './vrf/group';
@@ -310,4 +311,18 @@ test('streams of different types or ids have different names', () => {
   );
   expect(refusal(() => vrfInput(ORIGIN, 'v/a\nb', 1))).toBe('malformed');
   expect(refusal(() => vrfInput(ORIGIN, STREAM, 0))).toBe('out_of_range');
+});
+
+it('refuses an older size for numbers that were not logged one after the other', () => {
+  const ascending = (...indexes: [number, number][]) => refusal(() => requireAscending(new Map(indexes)));
+  expect(() =>
+    requireAscending(
+      new Map([
+        [2, 7],
+        [1, 3],
+        [4, 9],
+      ]),
+    ),
+  ).not.toThrow();
+  expect([ascending([1, 3], [2, 2]), ascending([1, 3], [2, 3])]).toEqual(['ladder_refused', 'ladder_refused']);
 });

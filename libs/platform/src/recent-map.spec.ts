@@ -41,3 +41,13 @@ it('limits the total weight of its entries', () => {
   recent.set(3, 'w'.repeat(10));
   expect([1, 2, 3].map((key) => recent.get(key))).toEqual([undefined, undefined, 'w'.repeat(10)]);
 });
+
+it('keeps an entry while others are set and deleted again', () => {
+  const recent = new RecentMap<number, string>(2);
+  recent.set(1, 'first');
+  for (let key = 2; key < 10; key++) {
+    recent.set(key, 'other');
+    recent.delete(key);
+  }
+  expect(recent.get(1)).toBe('first');
+});

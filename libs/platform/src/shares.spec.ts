@@ -38,3 +38,15 @@ it('gives each holder its guaranteed number of places', () => {
 it('admits one holder if there is only one place', () => {
   expect(takeAll(new Shares(1, 1), 'a')).toBe(1);
 });
+
+it('a holder of no places gets any number of free places, and a holder of some only its share', () => {
+  const shares = new Shares(8, 1);
+  expect([shares.admits('a', 8), shares.admits('a', 9)]).toEqual([true, false]);
+  shares.take('a', 2);
+  expect([shares.admits('a', 2), shares.admits('b', 6), shares.admits('b', 7)]).toEqual([false, true, false]);
+  expect([shares.holds('a'), shares.holds('b')]).toEqual([true, false]);
+  shares.giveBack('a');
+  expect(shares.holds('a')).toBe(true);
+  shares.giveBack('a');
+  expect([shares.holds('a'), shares.hasFree(8)]).toEqual([false, true]);
+});

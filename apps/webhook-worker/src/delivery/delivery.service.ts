@@ -3,7 +3,7 @@ import { type AttemptResult, type DeliveryAttempt, DeliveryStore, type PendingDe
 import { type LineMembers, lineWriter, LOGGER, type Logger, rarely, type Warn, warnTo } from '@iss/platform';
 import { EventQueue } from '@iss/queue';
 import { Inject, Injectable } from '@nestjs/common';
-import { Liveness } from '../health/liveness';
+import { Liveness, type WorkWatch } from '../health/liveness';
 import { WorkerMetrics } from '../health/worker-metrics';
 import { NewestCheckpoint } from '../log/newest-checkpoint';
 import { leaseMs, SETTINGS, type WorkerSettings } from '../settings';
@@ -27,14 +27,16 @@ export class DeliveryService {
   private readonly logDelivered: (members: LineMembers) => void;
 
   constructor(
-    private readonly deliveries: DeliveryStore,
-    private readonly queue: EventQueue,
-    private readonly client: WebhookClient,
-    private readonly metrics: WorkerMetrics,
-    private readonly liveness: Liveness,
-    private readonly checkpoint: NewestCheckpoint,
+    @Inject(DeliveryStore) private readonly deliveries: Pick<DeliveryStore, 'claim' | 'record'>,
+    @Inject(EventQueue) private readonly queue: Pick<EventQueue, 'wakeDelivery'>,
+    @Inject(WebhookClient) private readonly client: Pick<WebhookClient, 'post'>,
+    @Inject(WorkerMetrics)
+    private readonly metrics: Pick<WorkerMetrics, 'attempt' | 'delivered' | 'subscriptionDisabled'>,
+    @Inject(Liveness) private readonly liveness: { readonly deliveries: Pick<WorkWatch, 'moved'> },
+    @Inject(NewestCheckpoint) private readonly checkpoint: Pick<NewestCheckpoint, 'header'>,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<WorkerSettings, 'retryScheduleMs' | 'secretBox' | 'totalTimeoutMs'>,
   ) {
     this.logDelivered = lineWriter(logger, 'info', 'Delivered');
     this.warn = rarely(warnTo(logger));

@@ -104,7 +104,8 @@ describe('WebhookClient', () => {
 
   it('times out when the receiver never answers', async () => {
     receiver.always('hang');
-    expect(await failureOf(receiver.url, { totalTimeoutMs: 200 })).toMatchObject({ phase: 'timeout' });
+    for (const limit of [{ totalTimeoutMs: 200 }, { headersTimeoutMs: 200, totalTimeoutMs: 1_000_000 }])
+      expect(await failureOf(receiver.url, limit)).toMatchObject({ phase: 'timeout' });
   });
 
   it('fails in the phase response when the connection breaks before an answer', async () => {

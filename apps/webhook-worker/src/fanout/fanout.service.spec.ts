@@ -6,6 +6,8 @@ class World {
   readonly done: string[] = [];
   readonly steps: StepSizes[] = [];
   isQueueDown = false;
+  /** How often a step was noted as work that moves. */
+  moves = 0;
   private readonly made = new Map<string, number>();
 
   constructor(private readonly audiences: Readonly<Record<string, number>>) {}
@@ -19,7 +21,7 @@ class World {
       },
     },
     { offer: (deliveries) => void this.done.push(`offer ${deliveries.length}`) },
-    { events: { moved: () => undefined } },
+    { events: { moved: () => void this.moves++ } },
   );
 
   private step(eventIds: readonly string[], sizes: StepSizes): FanOutStep {
@@ -63,12 +65,13 @@ describe('FanoutService', () => {
     const world = new World({ e: 1, f: 15, g: 0 });
     await world.service.fanOut(['e', 'f', 'g']);
     expect(world.done).toEqual(['make 16', 'offer 16']);
+    expect(world.moves).toBe(1);
   });
 
   it('runs no step when there is no event', async () => {
     const world = new World({});
     await world.service.fanOut([]);
-    expect(world.steps).toEqual([]);
+    expect([world.steps, world.moves]).toEqual([[], 0]);
   });
 
   it('limits the deliveries of one step for any number of events', async () => {

@@ -1,4 +1,4 @@
-import { LogCheckpointStore, LogIntegrationStore, type LogTree, LogTileStore } from '@iss/persistence';
+import type { LogCheckpointStore, LogIntegrationStore, LogTree, LogTileStore } from '@iss/persistence';
 import {
   type Checkpoint,
   createVerifier,
@@ -46,9 +46,9 @@ export class LogKeyUnknown extends Error {
 
 /** The stores that hold the log. */
 export interface LogStores {
-  readonly integration: LogIntegrationStore;
-  readonly checkpoints: LogCheckpointStore;
-  readonly tiles: LogTileStore;
+  readonly integration: Pick<LogIntegrationStore, 'tree'>;
+  readonly checkpoints: Omit<LogCheckpointStore, 'ofSize' | 'thin' | 'lagMs'>;
+  readonly tiles: Pick<LogTileStore, 'read'>;
 }
 
 /** The last checkpoint that this process signed. */
@@ -198,7 +198,7 @@ export class CheckpointPublisher {
     const { origin, signers } = this.identity;
     await this.requireOrigin();
     await this.requireSameTree(tree);
-    const before = this.known;
+    const before = [...this.known];
     if (before.some(({ size }) => size > tree.size)) return;
     const checkpoint = { origin, size: tree.size, root: new Uint8Array(tree.root), extensionLines: [] };
     const note = await signNote({ text: formatCheckpoint(checkpoint) }, signers, Math.floor(Date.now() / 1000));
@@ -274,7 +274,7 @@ export class CheckpointPublisher {
 }
 
 /** Throws {@link LogKeyUnknown} unless all keys are announced. The first worker of a new log announces its own keys. */
-async function requireAnnounced(checkpoints: LogCheckpointStore, vkeys: readonly string[]): Promise<void> {
+async function requireAnnounced(checkpoints: LogStores['checkpoints'], vkeys: readonly string[]): Promise<void> {
   const unknown = await checkpoints.unannounced(vkeys, Number.MAX_SAFE_INTEGER);
   if (unknown.length > 0 && !(await checkpoints.announceFirst(vkeys))) throw new LogKeyUnknown(unknown);
 }

@@ -14,6 +14,7 @@ import {
 } from '@iss/persistence';
 import { APP_ROLES, createLogger, type LogSettings } from '@iss/platform';
 import {
+  createSigner,
   equalBytes,
   formatEntryBundlePath,
   formatTilePath,
@@ -24,6 +25,7 @@ import {
   parseNote,
   readRoot,
   rootOfLeaves,
+  signNote,
   TileHashes,
   tileHashReader,
 } from '@iss/tlog';
@@ -70,6 +72,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'iss-log-copy-'));
 });
 afterEach(async () => {
+  jest.restoreAllMocks();
   await Promise.all([worker.stop(), ...copies.splice(0).map((copy) => copy.stop())]);
   for (const name of [...Object.keys(AWS), 'AWS_ENDPOINT_URL_S3']) delete process.env[name];
   await s3.close();
@@ -212,6 +215,39 @@ it('lets one worker copy at a time', async () => {
   expect(await verified(store)).toBe(await settled());
 });
 
+it.each([
+  ['before it copies', 'checkpoint', []],
+  ['before it shows the checkpoint', 'keys', ['keys']],
+])('copies nothing more after another worker took its lease, %s', async (_, at, last) => {
+  const store = new MemoryStore();
+  await addFacts(3);
+  store.before = async (_call, name) => {
+    if (name === at) await superuser.query('UPDATE log_copy SET lease = gen_random_uuid()');
+  };
+  await copyTo('file:///memory', new Registry(), store).copy();
+  expect([...store.objects.keys()].slice(-1)).toEqual(last);
+});
+
+it('copies no checkpoint if the log is restarted during the copy', async () => {
+  const store = new MemoryStore();
+  await addFacts(3);
+  const newest = await new LogCheckpointStore(database.sql).newest();
+  if (newest === null) throw new Error('there is a checkpoint');
+  store.before = (_call, name) => {
+    if (name !== 'keys') return;
+    const restarted = { ...newest, origin: 'log.example/next' };
+    jest.spyOn(LogCheckpointStore.prototype, 'newest').mockResolvedValueOnce(restarted);
+  };
+  const copy = copyTo('file:///memory', new Registry(), store);
+  await worker.stop();
+  await copy.copy();
+  expect([store.objects.has('keys'), store.objects.has('checkpoint')]).toEqual([true, false]);
+  jest.restoreAllMocks();
+  store.before = () => undefined;
+  await copy.copy();
+  expect(await verified(store)).toBe(newest.size);
+});
+
 it('copies everything again to an emptied store or another store', async () => {
   const store = new MemoryStore();
   const copy = copyTo('file:///memory', new Registry(), store);
@@ -268,6 +304,49 @@ it.each<[string, (store: MemoryStore) => Promise<void>]>([
     values: [{ value: 1 }],
   });
   expect(lines.filter((line) => line.includes('The log is not copied any more'))).toHaveLength(1);
+});
+
+it('copies a checkpoint that was signed again, once the store has a checkpoint to continue', async () => {
+  const store = new MemoryStore();
+  const registry = new Registry();
+  const copy = copyTo('file:///memory', registry, store);
+  const figure = async () => (await registry.getSingleMetric('log_copy_refused')?.get())?.values[0]?.value;
+  await addFacts(3);
+  await copy.copy();
+  await worker.stop();
+  const note = store.objects.get('checkpoint')?.toString() ?? '';
+  store.objects.set('checkpoint', Buffer.from('not a checkpoint'));
+  await copy.copy();
+  expect(await figure()).toBe(1);
+  store.objects.set('checkpoint', Buffer.from(note));
+  const { signingKey } = await generateKeys(ORIGIN, 'ed25519');
+  const again = await signNote(parseNote(note), [await createSigner(signingKey)], 0);
+  await superuser.query(
+    'INSERT INTO log_checkpoints (origin, size, note) SELECT origin, size, $1 FROM log_checkpoints LIMIT 1',
+    [again],
+  );
+  await copy.copy();
+  expect([store.objects.get('checkpoint')?.toString(), await figure()]).toEqual([again, 0]);
+});
+
+it('copies no entries from before the map', async () => {
+  const store = new MemoryStore();
+  await addFacts(300);
+  const state = await new MapReadStore(database.sql).state();
+  if (state === null) throw new Error('there is a map');
+  const bundlesFrom = async (startsAt: number): Promise<string[]> => {
+    jest.spyOn(MapReadStore.prototype, 'state').mockResolvedValue({ ...state, startsAt });
+    store.objects.clear();
+    const copy = copyTo('file:///memory', new Registry(), store);
+    await copy.copy();
+    const bundles = [...store.objects.keys()].filter((name) => name.startsWith('tile/entries/'));
+    await copy.stop();
+    jest.restoreAllMocks();
+    return bundles.map((name) => name.slice(0, 'tile/entries/000'.length)).sort();
+  };
+  expect(await bundlesFrom(0)).toEqual(['tile/entries/000', 'tile/entries/001']);
+  for (const startsAt of [1, WIDTH]) expect(await bundlesFrom(startsAt)).toEqual(['tile/entries/001']);
+  expect(await bundlesFrom(WIDTH + 1)).toEqual([]);
 });
 
 it('copies a public text of an erased version that reveals nothing about it', async () => {

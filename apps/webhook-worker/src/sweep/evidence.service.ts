@@ -10,6 +10,9 @@ import { WebhookClient } from '../delivery/webhook-client';
 import { Recorder } from '../projections/recorder';
 import { SETTINGS, type WorkerSettings } from '../settings';
 
+type Evidence = Pick<EvidenceStore, 'claimLists' | 'setStatuses' | 'failed' | 'announceRevoked'>;
+type Client = Pick<WebhookClient, 'fetchText'>;
+
 /** The number of lists that are read at the same time: at most two of one founder. */
 const LISTS = 8;
 /** How often free places are filled while lists are read. */
@@ -24,8 +27,8 @@ export class EvidenceService extends Recorder {
   private readonly reads: ListReads;
 
   constructor(
-    evidence: EvidenceStore,
-    client: WebhookClient,
+    @Inject(EvidenceStore) evidence: Evidence,
+    @Inject(WebhookClient) client: Client,
     @Inject(EventQueue) queue: Pick<EventQueue, 'wakeFanout'>,
     @Inject(LOGGER) logger: Logger,
     @Inject(SETTINGS) { sweepIntervalMs }: Pick<WorkerSettings, 'sweepIntervalMs'>,
@@ -50,8 +53,8 @@ class ListReads {
   private readonly underWay = new Map<Promise<void>, string>();
 
   constructor(
-    private readonly evidence: EvidenceStore,
-    private readonly client: WebhookClient,
+    private readonly evidence: Evidence,
+    private readonly client: Client,
     private readonly warn: Warn,
   ) {}
 
@@ -79,7 +82,7 @@ class ListReads {
   }
 }
 
-async function readList(evidence: EvidenceStore, client: WebhookClient, list: DueList): Promise<void> {
+async function readList(evidence: Evidence, client: Client, list: DueList): Promise<void> {
   const { issuer, uri, issuedAt, trusted } = list;
   try {
     if (trusted === null)

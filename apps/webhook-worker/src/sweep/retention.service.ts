@@ -16,10 +16,10 @@ export class RetentionService {
   private readonly rounds: Rounds;
 
   constructor(
-    private readonly retention: RetentionStore,
-    private readonly idempotency: IdempotencyStore,
+    @Inject(RetentionStore) private readonly retention: Pick<RetentionStore, keyof RetentionStore>,
+    @Inject(IdempotencyStore) private readonly idempotency: Pick<IdempotencyStore, 'deleteExpired'>,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'retentionDays'>,
   ) {
     const pauseMs = addJitter(INTERVAL_MS);
     const work = (): Promise<void> => this.deleteAll();

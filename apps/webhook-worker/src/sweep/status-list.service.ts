@@ -20,8 +20,8 @@ export class StatusListService {
   private readonly rounds: Rounds;
 
   constructor(
-    lists: StatusListStore,
-    metrics: WorkerMetrics,
+    @Inject(StatusListStore) lists: Pick<StatusListStore, 'mark' | 'signNext'>,
+    @Inject(WorkerMetrics) metrics: Pick<WorkerMetrics, 'statusListSigned'>,
     @Inject(SETTINGS) { secretBox, sweepIntervalMs }: Pick<WorkerSettings, 'secretBox' | 'sweepIntervalMs'>,
     @Inject(LOGGER) logger: Logger,
   ) {

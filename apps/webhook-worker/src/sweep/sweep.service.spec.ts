@@ -69,3 +69,27 @@ it('continues after a failure', async () => {
   await waitFor(() => calls >= 3);
   await sweep.stop();
 });
+
+it.each([
+  ['it found events', 1, 0, 2],
+  ['it found as many deliveries as it takes', 0, 1_000, 2],
+  ['it found few deliveries', 0, 999, 1],
+  ['it found nothing', 0, 0, 1],
+])('sweeps again soon only if there may be more: %s', async (_, found, due, sweeps) => {
+  jest.useFakeTimers();
+  let ended = 0;
+  const sweep = new SweepService(
+    { waiting: async () => ({ items: ended === 0 ? events(found) : [], next: null }) },
+    { overdue: async () => ({ items: ended === 0 ? deliveries(due) : [], next: null }) },
+    { step: async () => [] },
+    { offer: () => undefined },
+    logger,
+    { sweepIntervalMs: 60_000 },
+    { sweepEnded: () => void ended++ },
+  );
+  sweep.start();
+  await jest.advanceTimersByTimeAsync(1_000);
+  await sweep.stop();
+  jest.useRealTimers();
+  expect(ended).toBe(sweeps);
+});

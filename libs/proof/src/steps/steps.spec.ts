@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const ERASURE = {
   ...{ entry_version: 'iss_log_entry_v1', type: 'subject.erased', tenant_id: 'acme', salt: 's' },
-  ...{ subject_type: 'organization', subject_id: 'acme-corp', erased_at: '2026-02-01', erased_indexes: [1] },
+  ...{ subject_type: 'organization', subject_id: 'acme-corp', erased_at: '2026-02-01', erased_indexes: [0, 1] },
 };
 const asJson = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
@@ -194,14 +194,14 @@ it.each<[string, (erasure: JsonObject) => JsonObject, Record<string, string>, Js
   ['of another erased version', (erasure) => erasure, { entry: 'fails' }, { envelope_hash: 'x' }],
   [
     'of another erasure',
-    (erasure) => ({ ...erasure, entry: String(erasure['entry']).replace('[1]', '[3]') }),
+    (erasure) => ({ ...erasure, entry: String(erasure['entry']).replace('[0,1]', '[0,3]') }),
     { entry: 'fails', inclusion: 'fails' },
     null,
   ],
   ['of an erasure that is not in the log', (erasure) => ({ ...erasure, inclusion: [] }), { inclusion: 'fails' }, null],
 ])('each step has the right state for the proof %s', async (_what, change, expected, named) => {
-  const versions =
-    named === null ? {} : { erased_versions: [{ ...namedOf(asJson(made.lines[1]?.snapshot)), ...named }] };
+  const [first = {}, second = {}] = made.lines.map(({ snapshot }) => namedOf(asJson(snapshot)));
+  const versions = named === null ? {} : { erased_versions: [first, { ...second, ...named }] };
   const [erasure, leaf] = [canonicalize({ ...ERASURE, ...versions }), Buffer.from(leafHash('erased')).toString('hex')];
   const log = await signedLog(['first', 'erased', erasure]);
   const note = await seen.cosign(await log.checkpoint());
