@@ -34,7 +34,7 @@ it('readBlocks reads summaries and descriptions of an OpenAPI document', () => {
   ]);
 });
 
-it('readBlocks reads comments and texts of code', () => {
+it('readBlocks reads comments, texts and titles of tests in code', () => {
   const text = `/**
  * Returns one.
  * @param b the other
@@ -46,10 +46,12 @@ const a = 'no // comment'; // A remark
 const b = 'This is a ' + \`text \${a} for\` + ' readers.';
 const c = <p>A text between tags</p>;
 const d = 'SELECT a FROM b WHERE c';
+it.each([1])('returns %d', () => items.test('no'));
 `;
   expect(readBlocks('a.tsx', text)).toEqual([
     [9, 'This is a text Code for readers.'],
     [10, 'A text between tags'],
+    [12, 'returns %d'],
     [2, 'Returns one.'],
     [3, 'the other'],
     [4, 'Error'],

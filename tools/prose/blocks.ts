@@ -14,10 +14,12 @@ type Node = Tree | Tree['children'][number];
 
 /** A text for readers begins with a capitalized word and has at least four words. */
 const WORDS = /^([A-Z][a-z]+|A|I) \S+ \S+ \S/;
+/** A call whose first argument is the title of a test. */
+const TITLED = /^(it|test|describe)\b/;
 
 /**
- * Returns the prose of a file: all of a Markdown file, the descriptions of an OpenAPI document, and the comments and texts
- * of code. Comments and texts are read as Markdown.
+ * Returns the prose of a file: all of a Markdown file, the descriptions of an OpenAPI document, and the comments, texts and
+ * titles of tests in code. These are read as Markdown.
  */
 export function readBlocks(file: string, text: string): Block[] {
   if (file.endsWith('.md')) return markdownBlocks(text, 1);
@@ -73,6 +75,10 @@ function codeBlocks(file: string, text: string): Block[] {
     const start = node.getStart(source);
     const words = isPart ? '' : wordsOf(node).trim();
     if (WORDS.test(words)) blocks.push(...blocksAt(lineAt(start), words));
+    const [title] = ts.isCallExpression(node) && TITLED.test(node.expression.getText(source)) ? node.arguments : [];
+    if (title !== undefined && !WORDS.test(wordsOf(title))) {
+      blocks.push(...blocksAt(lineAt(title.getStart(source)), wordsOf(title)));
+    }
     // Without literals, comments can be found by their first characters.
     if (ts.isLiteralExpression(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node)) {
       code += text.slice(code.length, start) + text.slice(start, node.end).replace(/[^\n]/g, ' ');

@@ -10,7 +10,7 @@ export interface BatchResult {
 
 /** A batch whose request and response stream at the same time. */
 export interface BatchStream {
-  /** Resolves when the text is sent, or the peer reads no more. */
+  /** Resolves when the text is sent, or the peer has stopped reading. */
   write(text: string | Buffer): Promise<void>;
   end(): void;
   /** The head of the response. */

@@ -30,7 +30,7 @@ export interface OperatorEntry {
   readonly places: readonly (readonly [stream: string, number: number])[];
 }
 
-/** What an operator claims about the end of its log. Each member replaces the honest one. */
+/** False claims of an operator about the end of its log. Each member replaces the honest one. */
 export interface Lie {
   /** Numbers that are left out of the map. */
   readonly hidden?: readonly (readonly [stream: string, number: number])[];

@@ -15,9 +15,11 @@ export const places = (answer: Response): string[] =>
   answer.body.error.details.map(({ path }: { path: string }) => path);
 
 /**
- * The world of the tests of grants: acme is founded by alice, and admin, editor and reader have the roles of their
- * names. beta is founded by bob, who may use grants, as proposer may; the reader and the admin zoe there may not. gamma
- * is founded by o1.
+ * The tenants and members for tests of grants. Their names are the names of their roles.
+ *
+ * - `acme`: the founder is alice; admin, editor and reader are members.
+ * - `beta`: the founder bob and proposer may use grants; reader and the admin zoe may not.
+ * - `gamma`: the founder is o1.
  */
 export class GrantWorld {
   private constructor(

@@ -283,7 +283,7 @@ describe('events that waited for the log', () => {
     await expect(revert()).rejects.toThrow('facts still wait for their events');
     await superuser.query('DELETE FROM outbox_waiting');
     await revert();
-    // What the feed lacks already has its events.
+    // Facts that the feed lacks already have their events.
     expect(await query("SELECT began_at > now() - interval '1 minute' AS is_now FROM log_feed")).toEqual([
       { is_now: true },
     ]);

@@ -105,7 +105,7 @@ export function postgresOutages(product: () => Product, ways: readonly Outage[])
 }
 
 function requireRedis({ product }: Scene): RedisDependency {
-  if (product.redis === undefined) throw new Error('The queue of this product does not stand on Redis');
+  if (product.redis === undefined) throw new Error('This product does not use Redis');
   return product.redis;
 }
 

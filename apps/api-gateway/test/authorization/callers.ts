@@ -1,6 +1,6 @@
 import type { Role, Scope } from '@iss/domain';
 
-/** Who calls. Callers of the owner's tenant act for it. A grantee acts for its own tenant when it reads a subject. */
+/** The kinds of callers. Callers of the owner's tenant act for it. A grantee acts for its own tenant when it reads a subject. */
 export const CALLERS = [
   'no token',
   'outsider',

@@ -131,7 +131,7 @@ interface Operation {
   path: string;
   query: readonly string[];
   examples: readonly unknown[];
-  /** Whether the document says that it refuses in the form of RFC 6749. */
+  /** True if the document describes refusals in the form of RFC 6749. */
   isForWallets: boolean;
 }
 

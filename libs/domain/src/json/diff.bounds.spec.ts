@@ -86,7 +86,7 @@ describe('the budget of diff', () => {
     expect(diff(from, to, price(fine) - 1)).not.toEqual(fine);
   });
 
-  test('makes diff replace a value or describe its changes, whichever costs less', () => {
+  test('makes diff replace a value or describe its changes, by the lower cost', () => {
     expect(diff(from, to, 0)).toEqual([
       { op: 'replace', path: '/a/b/c', value: 2 },
       { op: 'replace', path: '/a/b/d', value: 2 },

@@ -74,7 +74,7 @@ const ADD_OWNER = statement<{ tenantId: string; count: number }>(
 INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, accepted_at)
 VALUES (gen_random_uuid(), :tenantId, 'delta', 0, '{read_latest}', now())`,
 );
-/** Adds grants on one subject beside those on all. */
+/** Adds grants on one subject to the grants on all subjects. */
 const ADD_SINGLE = statement(
   'spec_add_single',
   `INSERT INTO grants (grant_id, grantor_tenant_id, grantee_tenant_id, subject_key, scopes, purpose)

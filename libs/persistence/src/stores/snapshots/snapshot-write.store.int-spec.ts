@@ -248,7 +248,7 @@ describe('SnapshotWriteStore.append', () => {
   const next = (first: SnapshotToAppend, updateId: string | null): SnapshotToAppend =>
     snapshot({ subjectId: first.subjectId, snapshotVersion: 2, prevHash: first.envelopeHash, updateId });
 
-  it('gives no version an earlier time than the one before it, even if the clock went back', async () => {
+  it('gives no version an earlier time than its predecessor, even if the clock went back', async () => {
     const store = new SnapshotWriteStore(world.database.sql);
     const first = snapshot();
     await store.create(first);
