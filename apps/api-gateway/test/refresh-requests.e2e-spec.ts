@@ -669,6 +669,23 @@ describe('a recurring refresh request', () => {
       await gateway.as('alice', 'post', `${subject.path}/${id}/decline`).send({ reason: '' }).expect(200);
     }
     expect((await ask('alice', subject, 'acme').expect(403)).body.error.code).toBe('limit_reached');
+    // Neither the planned requests of another tenant nor expired ones count toward the limit of a tenant.
+    await grant(subject);
+    for (let count = 0; count < 10; count++) await ask('bob', subject, 'beta').expect(201);
+    await ask('bob', subject, 'beta').expect(403);
+    await superuser.query(
+      `UPDATE refresh_requests SET expires_at = created_at
+        WHERE requesting_tenant_id = 'beta' AND subject_key = (SELECT subject_key FROM subjects WHERE subject_id = $1)`,
+      [subject.subject_id],
+    );
+    await ask('bob', subject, 'beta').expect(201);
+  });
+
+  it('does not count toward the limit of another tenant', async () => {
+    const subject = await makeSubject();
+    await grant(subject);
+    for (let count = 0; count < 10; count++) await ask('bob', subject, 'beta').expect(201);
+    await ask('alice', subject, 'acme').expect(201);
   });
 
   it('ends when it is cancelled, even if its expiry is not yet stored', async () => {
