@@ -142,6 +142,12 @@ describe('LineageProof of erased versions', () => {
     expect(() => log.prover().line('One:', log.erased(1, changes(log)))).toThrow(refusal(message));
   });
 
+  it('accepts an erased version whose envelope is undefined', async () => {
+    const log = await logOfErasure();
+    const snapshot: LoggedVersion & { envelope: undefined } = { ...snapshotOf(1), envelope: undefined };
+    expect(log.prover().line('One:', log.erased(1, { snapshot }))).toMatchObject({ proved: 'facts' });
+  });
+
   it('requires the own entry of a version with content, despite a claimed erasure', async () => {
     const log = await logOfErasure();
     const snapshot: LoggedVersion & { envelope: JsonObject } = { ...snapshotOf(1), envelope: {} };
@@ -171,6 +177,18 @@ describe('requireVersionEntry', () => {
     expect(entryFor({ entry: entryOf(1) })).toMatchObject(FACTS(1));
     const entry = entryOf(1, { [name]: value });
     expect(() => entryFor({ entry })).toThrow(refusal(new RegExp(`^One: the entry’s ${name} is `)));
+  });
+
+  it('refuses an entry with a created_at that the header lacks', () => {
+    const version = { ...snapshotOf(1), created_at: undefined };
+    expect(() => requireVersionEntry('One:', { entry: entryOf(1) }, version)).toThrow(
+      refusal(/created_at is 2026-01-15.* instead of null/),
+    );
+  });
+
+  it('compares snapshot_id without regard to case', () => {
+    const version = { ...snapshotOf(1), snapshot_id: 'ID-1' };
+    expect(requireVersionEntry('One:', { entry: entryOf(1) }, version)).toMatchObject(FACTS(1));
   });
 
   it('accepts an entry of an earlier release, which names no writer', () => {
