@@ -103,6 +103,16 @@ describe('verify of a bundle', () => {
       /change_kind is change instead of correction/,
     ],
     ['the writer is changed', snapshotWith(1, { written_by: 'oidc:p#eve' }), /Version 2, .* entry’s written_by is/],
+    [
+      'the write request is changed',
+      snapshotWith(1, { write_request_id: 'request-2' }),
+      /Version 2, .* entry’s write_request_id is/,
+    ],
+    [
+      'generated_at is changed',
+      snapshotWith(1, { generated_at: '2026-01-16T09:30:00Z' }),
+      /Version 2, .* the envelope’s generated_at is/,
+    ],
     ['prev_hash is removed', snapshotWith(1, { prev_hash: null }), /Version 2, .* prev_hash is null/],
     [
       'the subject is changed',
