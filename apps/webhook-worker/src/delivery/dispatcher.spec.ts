@@ -368,8 +368,8 @@ describe('Dispatcher', () => {
         dispatcher.offer(pending(`t${index}`, 's', 2, shared));
         for (const id of deliveries.of(`t${index}/`)) await deliveries.end(id, 'succeeded', 'elsewhere');
       }
-      dispatcher.offer(pending('last', 's', 1, shared));
-      expect(deliveries.of('last')).toHaveLength(1);
+      dispatcher.offer(pending('last', 's', 2, shared));
+      expect(deliveries.of('last')).toHaveLength(2);
     });
 
     it('gets its attempts back when endpoints become proven while they wait for a slot', async () => {
