@@ -131,10 +131,16 @@ describe('Dispatcher', () => {
   });
 
   it('counts a delivery that throws as a failure', async () => {
-    const dispatcher = new Dispatcher(() => Promise.reject(new Error('unforeseen')), 3);
-    dispatcher.offer(pending('a', 's', 3));
+    let calls = 0;
+    const throwFiveTimes = (): Promise<never> => {
+      calls += 1;
+      return calls > 5 ? new Promise(() => undefined) : Promise.reject(new Error('unforeseen'));
+    };
+    const dispatcher = new Dispatcher(throwFiveTimes, 3);
+    dispatcher.offer(pending('a', 's', 6));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(dispatcher.load()).toEqual({ running: 0, waiting: 0 });
+    expect(dispatcher.load()).toEqual({ running: 1, waiting: 0 });
+    expect(dispatcher.slotsHeld()).toEqual({ proven: 0, unproven: 0, failing: 1 });
   });
 
   it('distinguishes deliveries without a slot from those that wait for their own receiver', async () => {
@@ -169,14 +175,53 @@ describe('Dispatcher', () => {
     expect(dispatcher.oldestRunnableMs()).toBe(40_000);
   });
 
-  it('lists at most ten held receivers, each once', () => {
-    const dispatcher = new Dispatcher(new Deliveries().deliver, 12);
-    const each12 = each(12, (index) => pending(`t${index}`, 's', 3));
-    const twice = pending('t0', 'again', 3, { targetHost: 's.t0' });
-    dispatcher.offer([...each12.flat(), ...twice].map((delivery) => ({ ...delivery, dueForMs: 1_000 })));
-    const named = dispatcher.heldReceivers().map(({ tenantId }) => tenantId);
-    expect(named).toHaveLength(new Set(named).size);
-    expect(named.length).toBeLessThanOrEqual(10);
+  it('lists the ten held receivers that wait longest, each tenant and host once', () => {
+    const dispatcher = new Dispatcher(new Deliveries().deliver, 24, () => 0);
+    const held = (index: number, subscription: string, dueForMs: number) =>
+      pending(`t${index}`, subscription, 3, { targetHost: index < 2 ? 'shared' : `h${index}` }).map((delivery) => ({
+        ...delivery,
+        dueForMs,
+      }));
+    dispatcher.offer([
+      ...each(12, (index) => held(index, 's', 12_000 - index * 1_000)).flat(),
+      ...held(0, 'again', 11_500),
+    ]);
+    expect(dispatcher.heldReceivers()).toEqual(
+      each(10, (index) => ({
+        tenantId: `t${index}`,
+        targetHost: index < 2 ? 'shared' : `h${index}`,
+        dueForMs: 12_000 - index * 1_000,
+      })),
+    );
+  });
+
+  it('reserves half of its slots for unproven endpoints, an eighth for failing ones, the rest for proven ones', async () => {
+    const deliveries = new Deliveries();
+    const dispatcher = new Dispatcher(deliveries.deliver, 16);
+    const of = (kind: string): PendingDelivery[] => each(12, (index) => pending(`${kind}${index}`, 's', 1)).flat();
+    for (const ending of FAILING) {
+      dispatcher.offer(of('failing'));
+      await deliveries.endAll(ending);
+    }
+    dispatcher.offer(of('proven'));
+    await deliveries.endAll();
+    dispatcher.offer([...of('failing'), ...of('proven'), ...of('unproven')]);
+    expect(dispatcher.slotsHeld()).toEqual({ proven: 6, unproven: 8, failing: 2 });
+  });
+
+  it('remembers the results of 10,000 subscriptions and forgets the one that is idle longest', async () => {
+    let hangs = false;
+    const deliver = ({ targetHost }: PendingDelivery): Promise<AttemptOutcome> =>
+      hangs ? new Promise(() => undefined) : Promise.resolve({ kind: 'succeeded', latencyMs: 20, targetHost });
+    const dispatcher = new Dispatcher(deliver, 64);
+    const [first, second] = [pending('a', 'first', 1), pending('a', 'second', 1)];
+    for (const offered of [first, second, first, each(9_999, (index) => pending('b', `s${index}`, 1)).flat()]) {
+      dispatcher.offer(offered);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    hangs = true;
+    dispatcher.offer([...first, ...second]);
+    expect(dispatcher.slotsHeld()).toEqual({ proven: 1, unproven: 1, failing: 0 });
   });
 
   it('closes after its running deliveries end and starts no others', async () => {
@@ -191,6 +236,8 @@ describe('Dispatcher', () => {
     await closing;
     dispatcher.offer(pending('b', 's', 1));
     expect(deliveries.ids()).toEqual(['a/s#0']);
+    expect(dispatcher.load()).toEqual({ running: 0, waiting: 2 });
+    await dispatcher.close();
   });
 
   describe('a subscription', () => {
@@ -300,6 +347,40 @@ describe('Dispatcher', () => {
       expect(deliveries.of('other')).toHaveLength(1);
       await deliveries.endAll();
       expect(deliveries.started).toHaveLength(201);
+    });
+
+    it('gets two concurrent attempts for failing endpoints', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 512);
+      const offer = (): void => dispatcher.offer(each(3, (index) => pending(`t${index}`, 's', 1, shared)).flat());
+      for (const ending of FAILING) {
+        offer();
+        await deliveries.endAll(ending);
+      }
+      offer();
+      expect(dispatcher.slotsHeld()).toEqual({ proven: 0, unproven: 0, failing: 2 });
+    });
+
+    it('gets its attempts back when endpoints move to another host', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 512);
+      for (let index = 0; index < 8; index += 1) {
+        dispatcher.offer(pending(`t${index}`, 's', 2, shared));
+        for (const id of deliveries.of(`t${index}/`)) await deliveries.end(id, 'succeeded', 'elsewhere');
+      }
+      dispatcher.offer(pending('last', 's', 2, shared));
+      expect(deliveries.of('last')).toHaveLength(2);
+    });
+
+    it('gets its attempts back when endpoints become proven while they wait for a slot', async () => {
+      const deliveries = new Deliveries();
+      const dispatcher = new Dispatcher(deliveries.deliver, 3);
+      for (let index = 0; index < 8; index += 1) {
+        dispatcher.offer(pending(`t${index}`, 's', 2, shared));
+        await deliveries.endAll();
+      }
+      dispatcher.offer(pending('last', 's', 1, shared));
+      expect(deliveries.of('last')).toHaveLength(1);
     });
 
     it('still receives deliveries for responsive endpoints while other endpoints on it hang', async () => {

@@ -73,6 +73,15 @@ describe("openNote and signNote with Go's notes", () => {
     const lines = (count: number): string => PETER_LINE.repeat(count);
     expect(names((await openNote(`${TEXT}\n${lines(100)}`, [peter])).verified)).toEqual(['PeterNeumann']);
     expect(await refusalOf(openNote(`${TEXT}\n${lines(101)}`, [peter]))).toBe('malformed');
+    const signatures = (count: number) => Array.from({ length: count }, () => parseSignatureLines(PETER_LINE)).flat();
+    expect(formatNote({ text: TEXT, signatures: signatures(100) })).toBe(`${TEXT}\n${lines(100)}`);
+    expect(refusal(() => formatNote({ text: TEXT, signatures: signatures(101) }))).toBe('malformed');
+  });
+
+  test('accept at most 1,000,000 characters', () => {
+    const text = `${'a'.repeat(1_000_000 - PETER_LINE.length - 2)}\n`;
+    expect(parseNote(`${text}\n${PETER_LINE}`).text.length).toBe(text.length);
+    expect(refusal(() => parseNote(`a${text}\n${PETER_LINE}`))).toBe('malformed');
   });
 
   test.each([

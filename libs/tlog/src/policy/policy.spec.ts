@@ -89,6 +89,13 @@ describe('a policy file', () => {
     expect(quorumSize(none)).toBe(0);
   });
 
+  test('has as its quorum size the smallest number of witnesses that meets nested groups', () => {
+    const names = ['X1', 'X2', 'X3', 'Y1'];
+    const witnesses = names.map((name) => `witness ${name} ${vkey(name)}\n`).join('');
+    const groups = 'group all-X all X1 X2 X3\ngroup any-of-both any all-X Y1\n';
+    expect(quorumSize(parsePolicy(`${witnesses}${groups}quorum any-of-both\n`))).toBe(1);
+  });
+
   test('accepts several keys of both types for one log', () => {
     const text = `log ${vkey('log')}\nlog ${vkey('log pq')}\nlog ${vkey('log next')}\nquorum none\n`;
     expect(parsePolicy(text).logs).toHaveLength(3);
@@ -113,6 +120,8 @@ describe('a policy file', () => {
       );
       const logs = policy.logs.map((log) => ({ ...log, url: name }));
       expect(refusal(() => formatPolicy({ ...policy, logs }))).toBe('malformed');
+      const witnesses = policy.witnesses.map((witness) => ({ ...witness, url: name }));
+      expect(refusal(() => formatPolicy({ ...policy, witnesses }))).toBe('malformed');
     }
   });
 
@@ -264,6 +273,13 @@ describe('verifyCheckpoint', () => {
       expect((await verifyCheckpoint(await signed(by), policy)).logSignatures).toHaveLength(by.length);
     }
     expect(await refusalOf(verifyCheckpoint(await signed(['other log']), policy))).toBe('unsigned');
+  });
+
+  test('does not count a signature of the log as the cosignature of a witness with the same public key', async () => {
+    const { name, publicKey } = parseVerifierKey(vkey('log'));
+    const witness = formatVerifierKey({ name, type: 'ed25519-cosignature', publicKey });
+    const policy = parsePolicy(`log ${vkey('log')}\nwitness w ${witness}\nquorum w\n`);
+    expect(await refusalOf(verifyCheckpoint(await signed(['log']), policy))).toBe('no_quorum');
   });
 
   test('counts a witness once, even with several signatures', async () => {

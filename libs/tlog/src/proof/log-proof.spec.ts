@@ -148,6 +148,25 @@ test('malformed proof files are refused', () => {
   );
 });
 
+test('a proof with extra data has at most 63 hashes', () => {
+  const inclusion = Array<Uint8Array>(63).fill(new Uint8Array(32));
+  const text = formatLogProof({ ...proof, inclusion });
+  expect(parseLogProof(text).inclusion).toHaveLength(63);
+  const longer = text.replace('\n\n', `\n${encodeBase64(new Uint8Array(32))}\n\n`);
+  expect(refusal(() => parseLogProof(longer))).toBe('malformed');
+});
+
+test('a proof file has at most 8,000,000 characters', () => {
+  const rest = formatLogProof({ ...proof, extra: new Uint8Array(0) }).length;
+  const size = Math.floor((8_000_000 - rest) / 4) * 3;
+  // Base64 grows by four characters at a time, so further digits of the index fill up the rest.
+  const index = 10 ** ((8_000_000 - rest) % 4) * 345;
+  const text = formatLogProof({ ...proof, extra: new Uint8Array(size), index });
+  expect(text).toHaveLength(8_000_000);
+  expect(parseLogProof(text).index).toBe(index);
+  expect(refusal(() => parseLogProof(text.replace('index ', 'index 1')))).toBe('malformed');
+});
+
 test('parseLogProof and formatLogProof are inverse to each other', () => {
   const anyHash = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const anyProof = fc.record({

@@ -231,6 +231,8 @@ describe('a tree in tiles', () => {
     expect(await refusalOf(readRoot(10, narrow))).toBe('unreadable');
     const none = tileHashReader(10, () => Promise.resolve([]));
     expect(await refusalOf(readRoot(10, none))).toBe('unreadable');
+    const twice = tileHashReader(10, () => Promise.resolve([0, 1].map(() => new TileHashes(new Uint8Array(32 * 10)))));
+    expect(await refusalOf(readRoot(10, twice))).toBe('unreadable');
     for (const length of [0, 1, 31, 33, 257 * 32]) {
       expect(refusal(() => new TileHashes(new Uint8Array(length)))).toBe('malformed');
     }

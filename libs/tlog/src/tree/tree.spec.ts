@@ -120,6 +120,7 @@ describe('appendLeaves', () => {
     expect(refusal(() => appendLeaves({ size: 0.5, hashes: [] }, []))).toBe('out_of_range');
     expect(refusal(() => appendLeaves(EMPTY_EDGE, [new Uint8Array(31)]))).toBe('malformed');
     expect(refusal(() => rootOfEdge({ size: 2, hashes: [] }))).toBe('malformed');
+    expect(refusal(() => rootOfEdge({ size: 2, hashes: [roots[1]!, roots[1]!] }))).toBe('malformed');
   });
 });
 
@@ -142,6 +143,8 @@ describe('reading a tree', () => {
     await readConsistencyProof(5, 11, counted);
     expect(calls).toBe(2);
     expect(await refusalOf(readInclusionProof(5, 11, () => Promise.resolve([])))).toBe('unreadable');
+    const extra: HashReader = async (nodes) => [...(await readTree(nodes)), new Uint8Array(32)];
+    expect(await refusalOf(readInclusionProof(5, 11, extra))).toBe('unreadable');
     const short: HashReader = (nodes) => Promise.resolve(nodes.map(() => new Uint8Array(31)));
     expect(await refusalOf(readInclusionProof(5, 11, short))).toBe('malformed');
   });

@@ -80,6 +80,12 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     expect(formatAddCheckpoint(parsed)).toBe(EXAMPLE);
   });
 
+  test('parse and format with 63 hashes', () => {
+    const consistency = Array<Uint8Array>(63).fill(new Uint8Array(32));
+    const body = formatAddCheckpoint({ ...parseAddCheckpoint(EXAMPLE), consistency });
+    expect(parseAddCheckpoint(body).consistency).toEqual(consistency);
+  });
+
   test('parse and format without a proof', async () => {
     const note = await noteOf(head(1));
     expect(formatAddCheckpoint({ oldSize: 0, consistency: [], note })).toBe(`old 0\n\n${note}`);
