@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 it('marks all changes, and signs each due list, half of its validity before it ends', async () => {
   const secretBox = SecretBox.fromKeyRing(`test:${randomBytes(32).toString('base64')}`);
   const { kid, publicKey, privateKey } = await createIssuingKey();
-  // The clock of the signer before was an hour ahead.
+  // The clock of the previous signer was an hour ahead.
   const times = [new Date(Date.now() - HOUR_MS), new Date(Date.now() + HOUR_MS)];
   const due = times.map((signedAt): DueStatusList => ({
     ...{ kid, publicKey, issuer: ISSUER, sealed: secretBox.seal(privateKey, kid), listId: 'list', uri: URI, signedAt },
