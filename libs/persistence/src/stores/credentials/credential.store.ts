@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import {
   type AccessFacts,
+  type Acting,
   type Actor,
   type CredentialFormat,
   type CredentialProfile,
@@ -19,7 +20,6 @@ import type { ActedBy } from '../records/acting';
 import type { SubjectDisclosure } from '../facts/access-facts';
 import type { SnapshotRow, StoredRow } from '../snapshots/snapshot-record';
 import { StoredTexts } from '../snapshots/stored-texts';
-import { lockTenant } from '../tenancy/tenant-lock';
 
 /** An issued credential, without its text. */
 export interface CredentialRecord extends SubjectRef {
@@ -59,6 +59,8 @@ export interface CredentialSource {
   snapshot: SnapshotRow | null;
   /** Null if it does not exist. */
   version: number | null;
+  /** The secret of its view; null until it has one. */
+  viewSecret: Buffer | null;
   subjectKey: number | null;
   ownerTenantId: string | null;
   /** Null for the owner. */
@@ -106,22 +108,16 @@ const SOURCE = statement<
   Actor & { snapshotId: string },
   Omit<CredentialSource, 'snapshot'> & { snapshot: StoredRow | null }
 >('credential_source');
-const LOCK = statement<{ subjectKey: number }>('credentials_lock');
-const ROOM = statement<
-  { tenantId: string; most: number },
-  SealedKey & { list: { listId: string; uri: string } | null }
->('credential_room');
+const LOCK = statement<Acting & { subjectKey: number }>('credentials_lock');
 const OPEN = statement<NewStatusList & { tenantId: string; issuer: string }>('status_list_open');
 const ISSUE = statement<
   NewCredential &
     ActedBy &
     Pick<Caps, 'credentials_per_tenant'> & {
-      tenantId: string;
-      kid: string;
-      listId: string;
+      mostUsed: number;
       indexes: readonly number[];
     },
-  { credential: CredentialRecord | null; cap: number; isErased: boolean }
+  { credential: CredentialRecord | null; cap: number; isErased: boolean; hasList: boolean; key: SealedKey | null }
 >('credential_issue');
 const TAKE = statement<{ offerId: string }>('credential_offer_take');
 const WITHDRAW = statement<ActedBy & { credentialId: string }>('credential_withdraw');
@@ -164,21 +160,20 @@ export class CredentialStore {
     const { tenantId, offerId } = credential;
     const { principalId, requestId } = by;
     return this.sql.transaction(async (sql) => {
-      await lockTenant(sql, { principalId, requestId, tenantId });
-      await sql.run(LOCK, { subjectKey: credential.subjectKey });
+      await sql.run(LOCK, { principalId, requestId, tenantId, subjectKey: credential.subjectKey });
       if (offerId !== null && (await sql.run(TAKE, { offerId })).length === 0) {
         throw new DomainError('conflict', 'The offer was taken, or it has ended.');
       }
-      const [room] = await sql.run(ROOM, { tenantId, most: MOST_USED });
-      if (room === undefined) throw noKey();
-      const { list, ...key } = room;
-      const listId = list?.listId ?? (await this.open(sql, tenantId, key, openList));
       const indexes = Array.from({ length: TRIED_INDEXES }, () => randomInt(STATUS_LIST_SIZE));
-      const place = { kid: key.kid, listId, indexes };
-      const made = await sql.one(ISSUE, { ...credential, principalId, requestId, ...place, credentials_per_tenant });
-      if (made.credential !== null) return { credential: made.credential, key };
-      if (made.isErased) return null;
-      throw limitReached('credentials_per_tenant', made.cap);
+      const row = { ...credential, principalId, requestId, mostUsed: MOST_USED, indexes, credentials_per_tenant };
+      const first = await sql.one(ISSUE, row);
+      const { key, hasList, isErased } = first;
+      if (key === null) throw noKey();
+      if (isErased) return null;
+      if (!hasList) await sql.run(OPEN, { ...(await openList(key)), tenantId, issuer: key.issuer });
+      const { credential: made, cap } = hasList ? first : await sql.one(ISSUE, row);
+      if (made === null) throw limitReached('credentials_per_tenant', cap);
+      return { credential: made, key };
     });
   }
 
@@ -196,17 +191,6 @@ export class CredentialStore {
   /** Returns a page of the credentials that the tenant signed or issued, newest first, and the caller's access facts. */
   async list(actor: Actor, request: PageRequest): Promise<{ facts: AccessFacts; page: Page<CredentialRecord> }> {
     return toList(await this.sql.run(LIST, { ...actor, ...before(request) }), request.limit);
-  }
-
-  private async open(
-    sql: Parameters<typeof lockTenant>[0],
-    tenantId: string,
-    key: SealedKey,
-    openList: (key: SealedKey) => Promise<NewStatusList>,
-  ): Promise<string> {
-    const list = await openList(key);
-    await sql.run(OPEN, { ...list, tenantId, issuer: key.issuer });
-    return list.listId;
   }
 }
 

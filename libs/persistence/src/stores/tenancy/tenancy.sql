@@ -152,8 +152,11 @@ SELECT @facts,
   ) u ON true
  ORDER BY u.date
 
+-- fragment: tenant_to_lock
+FROM tenants t CROSS JOIN @acting WHERE t.tenant_id = :tenantId FOR NO KEY UPDATE OF t
+
 -- statement: lock_tenant
-SELECT FROM tenants t CROSS JOIN @acting WHERE t.tenant_id = :tenantId FOR NO KEY UPDATE OF t
+SELECT @tenant_to_lock
 
 -- statement: legacy_tenant_ensure
 WITH made AS (

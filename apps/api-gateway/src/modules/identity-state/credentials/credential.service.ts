@@ -64,6 +64,8 @@ export interface SentRequest {
 /** A version of which the caller may issue a credential. */
 export interface IssuableVersion {
   snapshot: SnapshotRecord & { envelope: string; envelopeHash: string };
+  /** Null until it has a view. */
+  viewSecret: Buffer | null;
   subjectKey: number;
   ownerTenantId: string;
   /** The tenant that issues it by a grant; null for the owner. */
@@ -111,10 +113,8 @@ export class CredentialService {
     snapshotId: string,
     sent: Pick<SentRequest, 'paths' | 'profile' | 'format' | 'holderKey'>,
   ): Promise<IssuableVersion> {
-    const { facts, disclosure, subjectKey, ownerTenantId, logIndex, ...found } = await this.credentials.source(
-      acting,
-      snapshotId,
-    );
+    const { facts, disclosure, viewSecret, subjectKey, ownerTenantId, logIndex, ...found } =
+      await this.credentials.source(acting, snapshotId);
     const { issueCredential } = RULES;
     const visible = requireAccess(facts, found.version === null ? { role: issueCredential.role } : issueCredential);
     if (found.snapshot === null || subjectKey === null || ownerTenantId === null) throw notFound();
@@ -127,12 +127,12 @@ export class CredentialService {
     if (!isOwner && asked !== undefined) throw pathsOfGrant();
     if (sent.format === 'eddsa-jcs-2022') requireWhole(sent, visible);
     const granteeTenantId = isOwner ? null : acting.tenantId;
-    const source = { snapshot, subjectKey, ownerTenantId, granteeTenantId, disclosure, logIndex };
+    const source = { snapshot, viewSecret, subjectKey, ownerTenantId, granteeTenantId, disclosure, logIndex };
     if (profile === undefined) {
       return { ...source, paths: isOwner ? requireStorablePaths(asked ?? null) : visible, mapped: null };
     }
     const paths = intersectionOf(visible, PROFILES[profile].paths);
-    const { envelope: shown } = await this.shown.viewOf(asker, snapshot, { visible: paths });
+    const { envelope: shown } = await this.shown.viewOf(asker, snapshot, viewSecret, { visible: paths });
     const mapped = asker.measured(() => profileClaims(profile, parseStoredJson(shown)));
     if (mapped.faults.length > 0) throw unfit(profile, mapped.faults);
     return { ...source, paths, mapped };
@@ -149,14 +149,23 @@ export class CredentialService {
     sent: SentRequest,
   ): Promise<CredentialRecord & { credential: string }> {
     const source = await this.source(asker, acting, snapshotId, sent);
-    const { snapshot, ownerTenantId: tenantId, granteeTenantId, subjectKey, paths, disclosure, mapped } = source;
+    const {
+      snapshot,
+      viewSecret,
+      ownerTenantId: tenantId,
+      granteeTenantId,
+      subjectKey,
+      paths,
+      disclosure,
+      mapped,
+    } = source;
     const { snapshotVersion: version } = snapshot;
     const holderKey = await holderKeyOf(sent.holderKey);
     const { format = 'dc+sd-jwt', profile = null, offerId = null } = sent;
     // The paths of a grant never lead into arrays, because an index moves to another element.
     const wanted = { visible: paths, intoArrays: granteeTenantId === null };
     const isView = format === 'dc+sd-jwt' && mapped === null;
-    const view = isView ? await this.shown.viewOf(asker, snapshot, wanted) : null;
+    const view = isView ? await this.shown.viewOf(asker, snapshot, viewSecret, wanted) : null;
     const made = await this.credentials.issue(
       acting,
       {

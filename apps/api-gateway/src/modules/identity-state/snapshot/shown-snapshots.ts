@@ -80,13 +80,14 @@ export class ShownSnapshots {
     }
   }
 
-  /** Returns the view of a version that has a hash, with the disclosures of these paths. */
-  async viewOf(asker: Charged, snapshot: SnapshotRecord, wanted: WantedParts): Promise<PartialView> {
-    const stored = await this.views.find([snapshot.snapshotId]);
-    const secret = stored.get(snapshot.snapshotId)?.secret;
-    return secret === undefined
-      ? this.commit(asker, snapshot, wanted)
-      : this.disclose(asker, snapshot, wanted, intact(secret));
+  /** Returns the view of a version that has a hash, with the disclosures of these paths. `secret` is null if it has no view yet. */
+  async viewOf(
+    asker: Charged,
+    snapshot: SnapshotRecord,
+    secret: Buffer | null,
+    wanted: WantedParts,
+  ): Promise<PartialView> {
+    return secret === null ? this.commit(asker, snapshot, wanted) : this.disclose(asker, snapshot, wanted, secret);
   }
 
   private async previous(asker: Charged, { partial, ...snapshot }: ShownSnapshot, visible: readonly string[]) {
