@@ -55,12 +55,13 @@ export class Classes implements ValueClasses {
       return textOf(codes);
     }
     const keys = Object.keys(value);
-    const order = orderOf(keys.map((key) => this.classIn(this.strings, key)));
+    const names = keys.map((key) => this.classIn(this.strings, key));
+    const order = orderOf(names);
     const codes: number[] = [OBJECT];
-    for (let at = 0; at < keys.length; at++) {
-      const key = keys[order?.[at] ?? at]!;
-      pushClass(codes, this.classIn(this.strings, key));
-      pushClass(codes, this.of(value[key]!));
+    for (let place = 0; place < keys.length; place++) {
+      const at = order?.[place] ?? place;
+      pushClass(codes, names[at]!);
+      pushClass(codes, this.of(value[keys[at]!]!));
     }
     return textOf(codes);
   }
