@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const CANCEL_MS = 500;
+const CANCEL_MS = 300;
 
 const warnings: string[] = [];
 
@@ -91,10 +91,10 @@ it('opens no extra connections and acknowledges no write while no standby confir
     while (isWriting) outcomes.push(await outcomeOf(pool.query('INSERT INTO written VALUES ($1)', [(next += 1)])));
   };
   try {
-    const writing = Promise.all(Array.from({ length: 12 }, writer));
+    const writing = Promise.all(Array.from({ length: 6 }, writer));
     await waitFor(async () => {
       mostServers = Math.max(mostServers, await count(`pg_stat_activity WHERE application_name = 'bounded'`));
-      return outcomes.length >= 12;
+      return outcomes.length >= 6;
     });
     // A server process that has answered may still be about to end.
     expect(mostServers).toBeLessThanOrEqual(2 * 3);
@@ -114,7 +114,7 @@ it('opens no extra connections and acknowledges no write while no standby confir
 });
 
 it('reports an unconfirmed commit if another session cancelled the wait', async () => {
-  const pool = poolOf(1);
+  const pool = poolOf(1, undefined, 60_000);
   await setStandbys('nobody');
   try {
     const client = await pool.connect();

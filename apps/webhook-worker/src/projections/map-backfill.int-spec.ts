@@ -172,7 +172,7 @@ const breakOff = async (): Promise<boolean> => {
 };
 
 it('completes with concurrent writers and several workers whose steps are interrupted', async () => {
-  await addOwners(1_500, 'old');
+  await addOwners(800, 'old');
   await writeOldLog();
   let isOver = false;
   const writing = (async () => {
