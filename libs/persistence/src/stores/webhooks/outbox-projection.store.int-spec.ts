@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type EventBody, isJsonObject } from '@iss/domain';
+import { ALL_SUBJECTS, type EventBody, isJsonObject, type SubjectRef } from '@iss/domain';
 import type { Client } from 'pg';
 import { addTenant, openSharedWorld, type SharedWorld, snapshot } from '../../testing/world';
 import { GrantEndStore } from '../grants/grant-end.store';
@@ -56,7 +56,7 @@ async function write(
 }
 
 async function grant(
-  { subjectType, subjectId }: SnapshotToWrite,
+  { subjectType, subjectId }: SubjectRef,
   granteeTenantId: string,
   terms: Partial<Pick<GrantToCreate, 'scopes' | 'paths' | 'startsAt' | 'expiresAt'>> = {},
 ): Promise<string> {
@@ -219,12 +219,19 @@ it.each(['shared.snapshot.created', 'evidence.revoked'])(
     await again();
     expect(await deliveries.claim(deliveryId)).toBeNull();
     expect(await row()).toEqual({ status: 'skipped', skipped_reason: 'no_grant', attempt: 1 });
-    await grant(first, 'bank', { scopes: ['read_diff'] });
+    const onOne = await grant(first, 'bank', { scopes: ['read_diff'] });
     await again();
     expect(await deliveries.claim(deliveryId)).toBeNull();
     await admin.query(`UPDATE grants SET scopes = '{read_lineage}' WHERE revoked_at IS NULL`);
     await again();
     expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 2 });
+    await grants.revoke(owner('acme'), onOne);
+    const onAll = await grant(ALL_SUBJECTS, 'bank');
+    await again();
+    expect(await deliveries.claim(deliveryId)).toBeNull();
+    await grants.accept(owner('bank'), onAll);
+    await again();
+    expect(await deliveries.claim(deliveryId)).toMatchObject({ attempt: 3 });
     await admin.query(`UPDATE webhook_subscriptions SET status = 'disabled'`);
     await again();
     expect(await deliveries.claim(deliveryId)).toBeNull();
