@@ -102,8 +102,8 @@ function pageLines(
     target: { most: 3 },
   });
   return [
-    line('processor', 'processor time of gateway and PostgreSQL', processor(own.busy), processor(latest.busy)),
-    line('alone', 'median of one caller', wait(own.alone), wait(latest.alone)),
+    line('processor', 'processor time', processor(own.busy), processor(latest.busy)),
+    line('alone', 'one caller', wait(own.alone), wait(latest.alone)),
   ];
 }
 
