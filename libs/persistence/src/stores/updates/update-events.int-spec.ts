@@ -37,7 +37,7 @@ interface Row {
 }
 
 const eventsOf = async (updateId: string): Promise<Row[]> => {
-  const query = 'SELECT * FROM outbox_events WHERE update_id = $1 ORDER BY event_id';
+  const query = 'SELECT * FROM outbox_events WHERE update_id = $1 ORDER BY created_at';
   return (await owner.query<Row>(query, [updateId])).rows;
 };
 
