@@ -81,8 +81,9 @@ function fill(page: string, lines: readonly string[]): void {
 /** Writes the run's figures with a target and its plots into docs/performance.md, and a sizing into docs/scaling.md, between their marks. */
 export function document(run: Run, name: string): void {
   const { cpu, cores, memoryGiB, node, postgres, redis } = run.machine;
+  const parts = run.parts.map(({ part }) => part).join(', ');
   fill('performance.md', [
-    `${run.at.slice(0, 10)}, commit ${run.commit}, ${run.quick ? 'a quick run' : 'a full run'}, on ${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, PostgreSQL ${postgres}, Redis ${redis}. \`bench/results/${name}.json\` has all figures, also those without a target and the CPU profiles.`,
+    `${run.at.slice(0, 10)}, commit ${run.commit}, ${run.quick ? 'a quick run' : 'a full run'} of ${parts}, on ${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, PostgreSQL ${postgres}, Redis ${redis}. \`bench/results/${name}.json\` has all figures.`,
     '',
     table(run.lines.filter(isInTable)),
     '',
