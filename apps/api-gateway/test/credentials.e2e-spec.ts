@@ -237,6 +237,11 @@ async function issueWhile(begin: string, path: string): Promise<Response> {
   }
 }
 
+it('a credential waits for other changes of its tenant', async () => {
+  const answer = await issueWhile(`SELECT FROM tenants WHERE tenant_id = 'acme' FOR NO KEY UPDATE`, await write());
+  expect(answer.status).toBe(201);
+});
+
 it('a credential issued while a newer version is being written is superseded', async () => {
   const path = await write();
   const snapshotId = path.split('/')[5];
