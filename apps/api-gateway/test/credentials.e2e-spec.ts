@@ -304,6 +304,20 @@ it('the database keeps status indexes unique and refuses other changes of creden
   }
 });
 
+it('a page of credentials ends at 8 MiB', async () => {
+  const { body } = await issue();
+  const id = body.credential_id.slice('cred_'.length);
+  await world.superuser.query(
+    `INSERT INTO credentials SELECT (jsonb_populate_record(c, jsonb_build_object(
+       'credential_id', gen_random_uuid(), 'status_idx', (c.status_idx + place) % 65536, 'paths', ARRAY[repeat('p', 1000000)]))).*
+       FROM credentials c CROSS JOIN generate_series(1, 10) place WHERE c.credential_id = '${id}'`,
+  );
+  const first = (await get(`${CREDENTIALS}?limit=11`).expect(200)).body;
+  expect(first.items.length).toBeLessThan(10);
+  const next = (await get(`${CREDENTIALS}?limit=3&cursor=${first.next_cursor}`).expect(200)).body;
+  expect(new Set([...first.items, ...next.items].map(({ credential_id }) => credential_id)).size).toBe(11);
+});
+
 it('a credential can be withdrawn only once', async () => {
   const { body } = await issue();
   const path = `${CREDENTIALS}/${body.credential_id}`;

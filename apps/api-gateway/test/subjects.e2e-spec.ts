@@ -72,7 +72,7 @@ describe('the list of owned subjects', () => {
     expect(answer.body).toMatchObject({
       next_cursor: null,
       has_more: false,
-      page: { limit: 50, next_cursor: null },
+      page: { limit: 1_000, next_cursor: null },
     });
     const { body: header } = await gateway
       .as('reader', 'get', '/v1/tenants/acme/subjects/organization/a/snapshots/latest?view=header')
@@ -132,7 +132,7 @@ describe('the list of owned subjects', () => {
   it.each([
     ['limit=0', '/query/limit'],
     ['limit=-1', '/query/limit'],
-    ['limit=201', '/query/limit'],
+    ['limit=1001', '/query/limit'],
     ['limit=abc', '/query/limit'],
     ['limit=1.5', '/query/limit'],
     ['limit=1&limit=2', '/query/limit'],
@@ -148,8 +148,8 @@ describe('the list of owned subjects', () => {
     expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toEqual([path]);
   });
 
-  it('accepts a limit of 200 and a prefix of 512 characters', async () => {
-    await list('?limit=200').expect(200);
+  it('accepts a limit of 1,000 and a prefix of 512 characters', async () => {
+    await list('?limit=1000').expect(200);
     await list(`?subject_id_prefix=${encodeURIComponent('😀'.repeat(512))}`).expect(200);
     const answer = await list(`?subject_id_prefix=${'a'.repeat(513)}`).expect(400);
     expect(answer.body.error.details[0].path).toBe('/query/subject_id_prefix');

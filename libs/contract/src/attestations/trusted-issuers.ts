@@ -60,7 +60,7 @@ export const TRUSTED_ISSUERS = operations('Attestations', '/v1/tenants/{tenant_i
     route: 'GET ',
     summary: 'List the issuers whose credentials the tenant accepts, by name',
     who: RULES.readTrustedIssuers,
-    ...paged('One page.', TrustedIssuer, [TrustedIssuer.of(TRUSTED_ISSUER)], { default: 50, max: 200 }),
+    ...paged('One page.', TrustedIssuer, [TrustedIssuer.of(TRUSTED_ISSUER)]),
   },
   getTrustedIssuer: {
     route: 'GET /{issuer}',

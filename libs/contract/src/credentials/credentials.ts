@@ -173,7 +173,7 @@ export const CREDENTIALS = operations('Credentials', '/v1/tenants/{tenant_id}', 
     route: 'GET /credentials',
     summary: 'List the credentials that the tenant signed, or issued by a grant, newest first',
     who: RULES.readCredentials,
-    ...paged('One page.', Credential, [Credential.of(CREDENTIAL)], { default: 50, max: 100 }),
+    ...paged('One page.', Credential, [Credential.of(CREDENTIAL)]),
   },
   getCredential: {
     route: 'GET /credentials/{credential_id}',

@@ -47,10 +47,10 @@ export const SPECIFIED_LISTS = {
     default: 50,
     max: 200,
   },
-  // Contract, `GET …/subjects` (tenant)
+  // Specification, Endpoints: the list has no parameters, so one answer has all subjects of most tenants
   tenantSubjects: {
-    default: 50,
-    max: 200,
+    default: 1_000,
+    max: 1_000,
   },
 } as const satisfies Readonly<Record<string, PageLimits>>;
 

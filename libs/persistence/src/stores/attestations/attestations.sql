@@ -35,12 +35,12 @@ SELECT @facts,
 -- statement: trusted_issuers_of_tenant
 SELECT @facts,
   @trusted_columns(item?),
-  ARRAY[x.issuer] AS position
+  ARRAY[x.issuer] AS position, x.found
   FROM @member
-  LEFT JOIN LATERAL (SELECT * FROM trusted_issuers x
+  LEFT JOIN LATERAL @fitting(x, {SELECT * FROM trusted_issuers x
                       WHERE (x.tenant_id, x.issuer) > (i.tenant_id, :after::text) AND x.tenant_id <= i.tenant_id
                         AND f.member_status = 'active'
-                      ORDER BY x.tenant_id, x.issuer LIMIT :rows) x ON true
+                      ORDER BY x.tenant_id, x.issuer LIMIT :rows}, @row_bytes(x), {ORDER BY x.tenant_id, x.issuer}) x ON true
  ORDER BY x.issuer
 
 -- statement: trusted_issuer_remove

@@ -132,12 +132,12 @@ SELECT @facts,
 -- Those that the tenant signed, and those that it issued by a grant of another tenant.
 SELECT @facts,
   @credential_columns(item?),
-  ARRAY[c.issued_at::text, c.credential_id::text] AS position
+  ARRAY[c.issued_at::text, c.credential_id::text] AS position, c.found
   FROM @member
-  LEFT JOIN LATERAL (SELECT * FROM (
+  LEFT JOIN LATERAL @fitting(c, {SELECT * FROM (
          @credentials_newest(tenant_id, c.status <> '')
           UNION ALL
          @credentials_newest(grantee_tenant_id, c.grantee_tenant_id IS NOT NULL)) c
-       ORDER BY c.issued_at DESC, c.credential_id DESC LIMIT :rows) c ON true
+       ORDER BY c.issued_at DESC, c.credential_id DESC LIMIT :rows}, @row_bytes(c), {ORDER BY c.issued_at DESC, c.credential_id DESC}) c ON true
   @of_credential
  ORDER BY c.issued_at DESC, c.credential_id DESC
