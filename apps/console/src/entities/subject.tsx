@@ -1,7 +1,8 @@
 import { type api, NotFoundError, type SubjectType } from '@identity-state/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { OF_SUBJECT, SUBJECT_VIEW } from '../app/address.ts';
+import { OF_SUBJECT, SUBJECT_VIEW, type SubjectAddress } from '../app/address.ts';
+import { apiCall, useGet } from '../app/api.ts';
 import { useClient } from '../app/context.tsx';
 import { Badge, Empty } from '../ui/page.tsx';
 import type { Column } from '../ui/table/table.tsx';
@@ -28,18 +29,27 @@ const NAME_PATHS: Readonly<Record<SubjectType, string>> = {
 const PARTS = 20;
 const MAX_LENGTH = 200;
 
+/** Returns the name of a subject of the tenant; null if it has none, while it is unknown, and for a subject of another tenant. */
+export function useOwnName({ tenantId, subjectType, subjectId }: SubjectAddress, isOwner: boolean): string | null {
+  const path = { tenant_id: tenantId };
+  // The subject itself is the first one with this prefix.
+  const query = { subject_type: subjectType, subject_id_prefix: subjectId, limit: 1 };
+  const own = useGet(isOwner ? apiCall('GET', '/v1/tenants/{tenant_id}/subjects', { path, query }) : null);
+  return own.data?.items[0]?.name ?? null;
+}
+
 /**
- * Returns the name of a subject, by which search also finds it: undefined while unknown, null if it has none. A null
- * `version` sends nothing.
+ * Returns the name of a subject that another tenant shares: null if it has none, and while it is unknown. A null `version`
+ * sends nothing.
  */
-export function useSubjectName(
+export function useSharedName(
   tenantId: string,
   subjectType: SubjectType,
   subjectId: string,
   version: number | null,
-): string | null | undefined {
+): string | null {
   const client = useClient();
-  const { data, isError } = useQuery({
+  const { data } = useQuery({
     queryKey: ['name', tenantId, subjectType, subjectId, version],
     queryFn: async ({ signal }): Promise<string | null> => {
       const path = { tenant_id: tenantId, subject_type: subjectType, subject_id: subjectId };
@@ -54,7 +64,7 @@ export function useSubjectName(
     enabled: version !== null,
     staleTime: Infinity,
   });
-  return isError ? null : data;
+  return data ?? null;
 }
 
 function nameOf(leaves: readonly api.ProvedLeaf[]): string | null {
@@ -71,18 +81,18 @@ interface SubjectLinkProps {
   tenantId: string;
   type: SubjectType;
   id: string;
-  /** The version whose name is shown; null where the caller cannot read it, or it has no content. */
-  version: number | null;
-  /** The name, if a list has it; else it is read from the version. */
+  /** The name, if a list has it. */
   name?: string | undefined;
+  /** The shared version that the name is read from if the list has none. */
+  version?: number | null;
   /** The view of the subject that the link opens. */
   view?: '' | '/requests' | '/sharing';
 }
 
 /** Names a subject: by its legal name first, then by its id. */
-export function SubjectLink({ tenantId, type, id, version, name: known, view = '' }: SubjectLinkProps) {
-  const read = useSubjectName(tenantId, type, id, known === undefined ? version : null);
-  const name = known ?? read ?? null;
+export function SubjectLink({ tenantId, type, id, version = null, name: known, view = '' }: SubjectLinkProps) {
+  const read = useSharedName(tenantId, type, id, known === undefined ? version : null);
+  const name = known ?? read;
   return (
     <>
       <Link
@@ -108,16 +118,15 @@ export function subjectLinkColumn(
     title,
     value: ({ subject_id: id }) => id,
     cell: ({ subject_type: type, subject_id: id, name }) => (
-      <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={null} view={view} />
+      <SubjectLink tenantId={tenantId} type={type} id={id} name={name} view={view} />
     ),
   };
 }
 
-/** Links to a subject of the tenant. An erased version has no name. */
+/** Links to a subject of the tenant. */
 export function OwnSubject({ tenantId, subject }: { tenantId: string; subject: api.Subject }) {
-  const { subject_type: type, subject_id: id, name, latest_snapshot: latest } = subject;
-  const version = latest.erased === undefined ? latest.snapshot_version : null;
-  return <SubjectLink tenantId={tenantId} type={type} id={id} name={name} version={version} />;
+  const { subject_type: type, subject_id: id, name } = subject;
+  return <SubjectLink tenantId={tenantId} type={type} id={id} name={name} />;
 }
 
 /** Links to a subject of another tenant, with its name if the grant shows values. */

@@ -270,6 +270,16 @@ describe.each(VIEWS.map((one) => [one.view, one.route, one] as const))(
   },
 );
 
+it('subjects without a name are shown without a request for it', async () => {
+  api.answer<{ items: { name?: string }[] }>(`GET ${TENANT}/subjects`, ({ items, ...page }) => ({
+    ...page,
+    items: items.map(({ name: _, ...item }) => item),
+  }));
+  await open('/t/acme/subjects');
+  await see('acme-corp Organization 2');
+  expect(api.asked(`GET ${OF_SUBJECT}/provenance`)).toEqual([]);
+});
+
 it('the comparison starts at the last version before a day', async () => {
   await open(`${SUBJECT}/compare?since=2026-01-10`);
   await see('Versions 1 and 1');

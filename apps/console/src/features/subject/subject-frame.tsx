@@ -6,7 +6,7 @@ import { useMay } from '../../app/rights.ts';
 import { useForgetErased } from '../../entities/erased.ts';
 import type { Scope } from '@iss/domain/pure';
 import { type SubjectAccess, useLostScopes, useSubjectAccess, useSubjectHead } from '../../entities/subject-access.ts';
-import { SUBJECT as WORDS, useSubjectName } from '../../entities/subject.tsx';
+import { SUBJECT as WORDS, useOwnName, useSharedName } from '../../entities/subject.tsx';
 import { TEXT } from '../../shell/words.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
@@ -59,11 +59,13 @@ function Unshared({ subject }: { subject: SubjectAddress }) {
 }
 
 function Frame({ access }: { access: SubjectAccess }) {
-  const { tenantId, subjectType, subjectId, params } = useSubject();
+  const subject = useSubject();
+  const { tenantId, subjectType, subjectId, params } = subject;
   const may = useMay(tenantId);
   const head = useSubjectHead(access).data;
-  const isNamed = head !== undefined && head.erased === undefined && access.may('read_lineage');
-  const name = useSubjectName(tenantId, subjectType, subjectId, isNamed ? head.snapshot_version : null) ?? null;
+  const showsName = !access.isOwner && head !== undefined && head.erased === undefined && access.may('read_lineage');
+  const own = useOwnName(subject, access.isOwner);
+  const name = useSharedName(tenantId, subjectType, subjectId, showsName ? head.snapshot_version : null) ?? own;
   // An erased version cannot be changed.
   const mayPropose =
     access.isOwner &&

@@ -89,7 +89,7 @@ function Recent() {
 function ChangedSubject({ tenantId, change }: { tenantId: string; change: Change }) {
   if (change.type === 'tenant.owner_changed') return TEXT.tenantItself(change.tenant_id);
   const { subject_type: type, subject_id: id } = change.subject;
-  return type === '*' ? TEXT.allSubjects : <SubjectLink tenantId={tenantId} type={type} id={id} version={null} />;
+  return type === '*' ? TEXT.allSubjects : <SubjectLink tenantId={tenantId} type={type} id={id} />;
 }
 
 function detailOf(change: Change): string {
