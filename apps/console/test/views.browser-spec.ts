@@ -37,6 +37,8 @@ const SAME_LOOKS = 10;
 const NARROW = { width: 360, height: 640 };
 /** Returns how far down the page the first row of its first table ends; 0 without a table. */
 const END_OF_ROW = `document.querySelector('main [role=rowgroup] + [role=rowgroup] [role=row]')?.getBoundingClientRect().bottom ?? 0`;
+/** Returns the buttons of rows that end outside the window. */
+const OUTSIDE = `[...document.querySelectorAll('main tbody button')].filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => 'outside: ' + (one.ariaLabel ?? one.textContent))`;
 /** Returns how far down the page the actions of a view end. */
 const END_OF_ACTIONS = `Math.max(0, ...[...document.querySelectorAll('main [class*=pageHead] [class*=actions]')].slice(0, 1).map((one) => one.getBoundingClientRect().bottom + scrollY))`;
 
@@ -78,6 +80,7 @@ withConsole('every view', (scene) => {
         const alerts = await page.getByRole('alert').allInnerTexts();
         const width = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
         const tooWide = (await page.evaluate(width)) === true ? ['too wide'] : [];
+        const outside: string[] = await page.evaluate(OUTSIDE);
         const end: number = await page.evaluate(END_OF_ACTIONS);
         const tooLow = end > NARROW.height ? [`its actions end at ${end}`] : [];
         const row: number = name === 'attributes' ? await page.evaluate(END_OF_ROW) : 0;
@@ -85,7 +88,7 @@ withConsole('every view', (scene) => {
         // axe takes seconds, so each view is examined in one of its two forms.
         const isExamined = IS_EXHAUSTIVE || (index % 2 === 0) === (colorScheme === 'light');
         const byAxe = isExamined ? await accessibilityFindings(page) : [];
-        const all = [...alerts, ...rowTooLow, ...tooWide, ...tooLow, ...byAxe];
+        const all = [...alerts, ...rowTooLow, ...tooWide, ...tooLow, ...outside, ...byAxe];
         if (all.length > 0) found[name] = all;
       }
       expect(found).toEqual({});
