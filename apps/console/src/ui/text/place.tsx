@@ -29,8 +29,10 @@ export function placeOf(pointer: string): { readonly name: string; readonly grou
   const names: string[] = [];
   for (const token of root === 'attributes' ? tokens : [root, ...tokens]) {
     const last = names.at(-1);
+    const words = wordsOf(token);
     if (/^\d+$/.test(token) && last !== undefined) names[names.length - 1] = `${last} ${Number(token) + 1}`;
-    else names.push(wordsOf(token));
+    // The end of an array, `-`, has no words.
+    else if (words !== '') names.push(words);
   }
   return { name: names.at(-1) ?? TEXT.attributes, group: names.slice(0, -1).join(' / ') };
 }
