@@ -162,7 +162,9 @@ function group(name: string, parent: Words | null, { print }: CommandContext): W
           `iss ${unknown} works on the database and is not in this package. Use the image, or npx iss ${unknown} in a clone.`,
         );
       }
-      throw new UsageError(`Unknown command.${near} The commands are:\n${listOf(path)}`);
+      if (unknown === '') throw new UsageError(`Name a command. The commands are:\n${listOf(path)}`);
+      const [name, help] = [`${path} ${unknown}`, `iss ${path}`].map((text) => text.trim());
+      throw new UsageError(`Unknown command ${name}.${near} ${help} --help lists every command.`);
     })
     .allowExcessArguments();
   return words;

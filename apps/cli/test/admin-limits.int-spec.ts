@@ -99,7 +99,7 @@ it.each([
   ['set --tenant acme --limit members_per_tenant --value 1000000001', /^--value takes a whole number/],
   ['set --principal alice --limit requests_per_minute --value 1', /^--principal takes a principal_id, such as oidc:/],
   ['list --all', /Unknown option '--all'[^]*Usage: iss admin limits list/],
-  ['remove', /^Unknown command\. The commands are:\nOperators:\n {2}iss admin limits list/],
+  ['remove', /^Unknown command admin limits remove\. iss admin limits --help lists every command/],
 ])('iss admin limits %s exits with 2 and explains how to fix the call', async (words, complaint) => {
   const outcome = await limits(words);
   expect(outcome).toMatchObject({ exitCode: 2, printed: '' });

@@ -101,7 +101,8 @@ describe('the command line', () => {
   });
 
   it.each([
-    ['gte', /^Unknown command\. Did you mean get\? The commands are:\n/],
+    ['gte', /^Unknown command gte\. Did you mean get\? iss --help/],
+    ['', /^Name a command\. The commands are:\nIdentity:/],
     ['--loud', /^Unknown option '--loud'\. iss --help/],
     ['get', /^Missing required argument 'SUBJECT\[@VERSION\]'\.\nUsage: iss get SUBJECT/],
     ['get a b', /^Too many arguments[^]*Usage: iss get SUBJECT/],

@@ -103,7 +103,7 @@ export class AttestationService {
       if (trusted === null)
         throw new AttestationProblem(
           'untrusted_issuer',
-          'is of an issuer that the tenant does not trust: add the issuer to the trusted issuers',
+          'is of an issuer that the tenant does not trust: a tenant_admin can add it to the trusted issuers',
         );
       const keys = { issuer, jwks: [...trusted.keys], roots: trusted.roots };
       const verified = await verifyCredential(credential, keys, keyBinding, new Date());
@@ -111,7 +111,7 @@ export class AttestationService {
       if (trusted.vcts.includes(verified.vct)) return verified;
       throw new AttestationProblem(
         'untrusted_issuer',
-        'is of a type for which the tenant does not trust the issuer: add its vct to the trusted issuer',
+        'is of a type for which the tenant does not trust the issuer: a tenant_admin can add its vct to the trusted issuer',
       );
     } catch (error) {
       if (!(error instanceof AttestationProblem)) throw error;

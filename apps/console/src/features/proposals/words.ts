@@ -157,7 +157,7 @@ export const TEXT = {
   appliedAt: 'Applied',
   withdrawnAt: 'Withdrawn',
   baseVersion: 'Base version',
-  requestId: 'Named',
+  requestId: 'Request id',
   id: 'Id',
   versionOf: (version: number) => `Version ${version}`,
   changes: 'Changes',
