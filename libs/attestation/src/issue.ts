@@ -24,9 +24,6 @@ export interface CredentialClaims {
   log: { origin: string; index: number } | null;
 }
 
-/** The members of a credential's payload that are not in the payload of the view. Without them, `view_hash` is its hash. */
-export const ADDED_CLAIMS = ['iss', 'iat', 'exp', 'vct', 'status', 'cnf', 'log'] as const;
-
 /** Signs a view as an SD-JWT VC in compact form. */
 export async function signCredential(
   { payload, disclosures }: Pick<PartialView, 'payload' | 'disclosures'>,

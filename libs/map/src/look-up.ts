@@ -149,16 +149,6 @@ export function verifyAbsence(trust: MapTrust, stream: string, number: number, p
 }
 
 /**
- * Checks that an entry's keys contain the key of a number. `key` comes from `verifyLookUp`.
- *
- * @throws MapError `path_refused`
- */
-export function requireKeyOfEntry(keys: readonly Uint8Array[], key: Uint8Array): void {
-  if (keys.some((candidate) => equalBytes(candidate, key))) return;
-  throw new MapError('path_refused', 'The entry does not carry the key of its number.');
-}
-
-/**
  * Checks the log indexes of numbers, without which "was the newest" does not follow for an older size.
  *
  * @throws MapError `ladder_refused` if a higher number has a lower log index

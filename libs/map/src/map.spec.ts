@@ -17,7 +17,6 @@ import {
   parseMapProof,
   parseMapRootEntry,
   readPaths,
-  requireKeyOfEntry,
   verifyAbsence,
   verifyLookUp,
   verifyMapRoot,
@@ -213,14 +212,6 @@ describe('a proof of the newest number', () => {
     expect(refusal(() => verifyMapRoot(trust.tree, { mapRoot: { ...sound.mapRoot, logIndex: 1 } }))).toBe(
       'root_refused',
     );
-  });
-
-  it('is accepted only for an entry that carries its key', () => {
-    const root = verifyMapRoot(trust.tree, sound);
-    const lookUp = sound.lookUps.find(({ number }) => number === 5)!;
-    const key = verifyLookUp(trust, root, STREAM, lookUp);
-    expect(() => requireKeyOfEntry([Buffer.alloc(32), key], key)).not.toThrow();
-    expect(refusal(() => requireKeyOfEntry([Buffer.alloc(32)], key))).toBe('path_refused');
   });
 });
 

@@ -1,5 +1,3 @@
-import { fragmentText } from './sql-files';
-
 /**
  * A place in the order of a list: the sort key of the last row that was read. It is PostgreSQL's own text if a JavaScript value
  * would lose digits.
@@ -22,15 +20,9 @@ export interface Page<Item> {
 /** The maximum size of a page in bytes, unless its only item is larger. It may cut a page short (contract, "Lists"). */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
-// Fragments of lists.sql, for statements in TypeScript.
-export const fitting = (alias: string, rows: string, bytes: string, order: string): string =>
-  fragmentText('fitting', alias, rows, bytes, order);
-
-export const rowBytes = (alias: string): string => fragmentText('row_bytes', alias);
-
 /**
  * Builds a page from rows that were read with `limit + 1`: an extra row means that there is a next page. For rows of
- * {@link fitting}, `found` is the number of rows before the size limit.
+ * `fitting` (lists.sql), `found` is the number of rows before the size limit.
  */
 export function toPage<Row, Item>(
   rows: readonly Row[],
@@ -52,7 +44,7 @@ export interface ListRow<Facts, Item> {
   facts: Facts;
   item: Item | null;
   position: PagePosition;
-  /** Set for rows of {@link fitting}. */
+  /** Set for rows of `fitting` (lists.sql). */
   found?: number | null;
 }
 

@@ -1,4 +1,3 @@
-import { columns } from './columns';
 import { rowOf, rowShape } from './row-shape';
 
 const NAMES = [
@@ -35,13 +34,4 @@ it('does not share objects between rows', () => {
   const [one, other] = [['a'], ['b']].map((values) => rowOf(shape, values));
   expect(one).not.toBe(other);
   expect(one?.['facts']).not.toBe(other?.['facts']);
-});
-
-it('names columns by the members of the row', () => {
-  const grant = { grantId: 'g.grant_id', status: `CASE WHEN g.revoked_at IS NULL THEN 'active' END` };
-  expect(columns(grant, 'grant?')).toBe(
-    `g.grant_id AS "grant?.grantId",
-  CASE WHEN g.revoked_at IS NULL THEN 'active' END AS "grant?.status"`,
-  );
-  expect(columns({ name: 't.name' })).toBe('t.name AS "name"');
 });

@@ -63,8 +63,6 @@ export const WORK_LIMITS = {
   verifyDeadlineMs: { variable: 'VERIFY_DEADLINE_MS', min: 1, max: 600_000, default: 30_000 },
 } as const satisfies Readonly<Record<string, Bound>>;
 
-export type WorkLimits = Readonly<Record<keyof typeof WORK_LIMITS, number>>;
-
 /** Limits for unauthenticated peers. A connection that exceeds one is closed. */
 export const CONNECTION_LIMITS = {
   /** Open connections: each costs memory, and load balancers keep tens. */

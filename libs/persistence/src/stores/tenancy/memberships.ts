@@ -1,6 +1,5 @@
 import { type MemberStatus, type PrincipalType, type Role, type TenancyRole } from '@iss/domain';
 import { type Caps, limitReached } from '@iss/platform';
-import { type Columns } from '../../sql/columns';
 import type { TransactionSql } from '../../sql/sql';
 import { statement } from '../../sql/statement';
 
@@ -17,18 +16,6 @@ export interface MembershipRecord {
 }
 
 export type NewMembership = Omit<MembershipRecord, 'createdAt'>;
-
-/** The columns of the membership `m`. */
-export const MEMBERSHIP: Columns<MembershipRecord> = {
-  principalId: 'm.principal_id',
-  tenantId: 'm.tenant_id',
-  tenancyRole: 'm.tenancy_role',
-  role: 'm.api_functional_role',
-  principalType: 'm.principal_type',
-  allowCounterpartyAccess: 'm.allow_counterparty_access',
-  status: 'm.status',
-  createdAt: 'm.created_at',
-};
 
 const FIND = statement<{ tenantId: string; principalId: string }, MembershipRecord>('membership_find');
 
