@@ -5,6 +5,9 @@ let log: RealLog;
 
 /** The numbers of versions of each subject. Each attack has a separate version. */
 const [OLD, NEW] = [7, 4];
+/** The versions of the subject `reserved`. Its names are claim names of RFC 9901, which are in no view. */
+const RESERVED = 2;
+const EVIDENCE = { evidence_id: 'ev-9', evidence_type: 'extract', source: 's', captured_at: '2026-01-15T09:00:00Z' };
 
 /** Subject `old` was logged before its views, `acme-corp` after them. */
 beforeAll(async () => {
@@ -18,6 +21,12 @@ beforeAll(async () => {
   await log.commitViews('old');
   await log.addLineage('acme-corp', NEW);
   await log.commitViews('acme-corp');
+  await log.addLineage('reserved', 1);
+  await log.addUpdate('reserved', [
+    { op: 'add', path: '/attributes/named', value: { _sd: 1, '...': 2, other: [{ '...': 3 }] } },
+    { op: 'add', path: '/evidence/-', value: { ...EVIDENCE, metadata: { _sd: ['x'] } } },
+  ]);
+  await log.commitViews('reserved');
   await log.tamper('DELETE FROM records_waiting; DELETE FROM audit_records');
   await log.publish();
   await log.keep();
@@ -44,7 +53,7 @@ it('an audit accepts views named in the entry of their version or in a separate 
     Array.from({ length: count }, () => ({ type, names }));
   expect(entries.toSorted((one, other) => one.type - other.type)).toEqual([
     ...alike(OLD, 1, null),
-    ...alike(NEW, 1, true),
+    ...alike(NEW + RESERVED, 1, true),
     ...alike(OLD, 14, null),
   ]);
 });
