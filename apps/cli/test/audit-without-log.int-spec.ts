@@ -50,6 +50,11 @@ const credentials = (key: string, kid: string, versions: readonly number[]): str
           '${idOf(key)}', v, 'alice', now() + interval '1 day', 'valid'
      FROM unnest('{${versions.join()}}'::int[]) v`;
 
+/** Moves the text of version 2 to a pack. */
+const packed = (key: string, pack: string): string =>
+  `UPDATE snapshots SET envelope = NULL, pack_id = ${pack}, pack_offset = 0, pack_length = 1, text_bytes = 1
+    WHERE subject_key = ${key} AND snapshot_version = 2`;
+
 /** Lists what a superuser does to a subject with three versions, and which check finds it at which place. `key` is its subject_key. */
 const ATTACKS: Record<
   string,
@@ -194,6 +199,22 @@ const ATTACKS: Record<
       `INSERT INTO subject_identifiers (subject_key, scheme, value, owner_tenant_id, subject_type)
        VALUES (${key}, 'lei', 'X', 'beta', 'organization')`,
     finds: [['tenant', (key) => `identifier of subject_key ${key}`]],
+  },
+  'the missing evidence of the subject is moved to another tenant': {
+    how: (key) =>
+      `INSERT INTO subject_evidence (subject_key, owner_tenant_id, subject_type, subject_id, has_missing, has_carried)
+       VALUES (${key}, 'beta', 'organization', 'x', true, false)`,
+    finds: [['tenant', (key) => `evidence of subject_key ${key}`]],
+  },
+  'a text is in a pack that does not exist': {
+    how: (key) => packed(key, '4711'),
+    finds: [['named', (key) => `version 2 of subject_key ${key}`]],
+  },
+  'a text is in a pack that was not read back': {
+    how: (key) =>
+      `INSERT INTO archive_packs (object_id, state, bytes) VALUES ('${idOf(key)}', 'written', 1000);
+       ${packed(key, `(SELECT pack_id FROM archive_packs WHERE object_id = '${idOf(key)}')`)}`,
+    finds: [['named', (key) => `version 2 of subject_key ${key}`]],
   },
   'a grant is made by a tenant that does not own the subject': {
     how: (key) =>
