@@ -99,6 +99,12 @@ it.each<[string, JsonValue, JsonValue[], JsonValue]>([
     Array(40).fill({ op: 'copy', from: '/a', path: '/a/0' }),
     'refused',
   ],
+  [
+    'copies of more text than the service allows as refused',
+    { a: 'x'.repeat(2 ** 20) },
+    Array.from({ length: 65 }, (_, index) => ({ op: 'copy', from: '/a', path: `/b${index}` })),
+    'refused',
+  ],
   ['an unknown operation as refused', {}, [{ op: 'put', path: '/a' }], 'refused'],
 ])('replay handles %s', (_name, document, ops, expected) => {
   const replayed = copyOf(document);
