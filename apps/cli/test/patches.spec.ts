@@ -92,6 +92,7 @@ it.each<[string, JsonValue, JsonValue[], JsonValue]>([
     [{ op: 'move', from: '/a/0', path: '/a/1/c' }],
     { a: [{}, { b: 2, c: 1 }] },
   ],
+  ['a move into itself as refused', { a: [{}, {}] }, [{ op: 'move', from: '/a/0', path: '/a/0/c' }], 'refused'],
   ['a long array', { a: LONG }, [{ op: 'test', path: '/a', value: LONG }], { a: LONG }],
   [
     'copies that double the size as refused',
