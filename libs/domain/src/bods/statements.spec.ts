@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
+import { getAt } from '../json/pointer';
 import type { JsonObject } from '../json/value';
 import { BodsStatements } from './statements';
 
@@ -113,6 +114,17 @@ it('BodsStatements returns a company, its owners, and the officers that BODS can
     },
   });
   expect(unlinked).toMatchObject({ recordDetails: { interestedParty: { reason: 'unknown' } } });
+});
+
+it.each([
+  [0, { exact: 0 }],
+  ['100', { exact: 100 }],
+  [-1, undefined],
+  [100.5, undefined],
+  ['most', undefined],
+])('BodsStatements states %j percent as the share %j', (percent, share) => {
+  const [[, owner] = []] = stated(ACME, { ...ATTRIBUTES, owners: { a: { name: 'A', percent } } });
+  expect(getAt(owner ?? {}, ['recordDetails', 'interests', '0', 'share'])).toEqual(share);
 });
 
 it('BodsStatements repeats a record only if it changed, and closes it if it was removed', () => {
