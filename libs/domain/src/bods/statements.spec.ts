@@ -127,6 +127,89 @@ it.each([
   expect(getAt(owner ?? {}, ['recordDetails', 'interests', '0', 'share'])).toEqual(share);
 });
 
+const UK = { name: 'United Kingdom', code: 'GB' };
+
+it('BodsStatements states all attributes of an entity that BODS has', () => {
+  const [[statement] = []] = stated(
+    { subjectType: 'entity', subjectId: 't' },
+    {
+      legal: { legal_name: 'T', form: 'Trust', incorporated_on: '2001-02-03', dissolution_date: '2020-02-30' },
+      address: 'At home',
+      contact: { address: { street: '1 Quay', region: 'North', city: 'Leith', postal_code: 'EH6', country: 'GB' } },
+    },
+  );
+  expect(statement?.['recordDetails']).toEqual({
+    isComponent: false,
+    entityType: { type: 'legalEntity', details: 'Trust' },
+    name: 'T',
+    addresses: [
+      { type: 'registered', address: 'At home' },
+      { type: 'business', address: '1 Quay, Leith, North', postCode: 'EH6', country: UK },
+    ],
+    // No calendar has the day of the dissolution.
+    foundingDate: '2001-02-03',
+  });
+});
+
+it('BodsStatements states all attributes of a person that BODS has', () => {
+  const [[statement] = []] = stated(
+    { subjectType: 'individual', subjectId: 'p' },
+    {
+      biographic: {
+        name: { formatted_name: 'Dr Ada L', given_name: 'Ada', family_name: 'L' },
+        birth_date: '1990-01-02',
+        death_date: '2020-03-04',
+        nationality: ['GB'],
+      },
+      contact: { address: 'There' },
+      identifiers: { LEI: '1' },
+    },
+  );
+  expect(statement?.['recordDetails']).toEqual({
+    isComponent: false,
+    personType: 'knownPerson',
+    names: [{ type: 'legal', fullName: 'Dr Ada L', givenName: 'Ada', familyName: 'L' }],
+    nationalities: [UK],
+    identifiers: [{ id: '1', scheme: 'XI-LEI', schemeName: 'LEI' }],
+    addresses: [{ type: 'residence', address: 'There' }],
+    birthDate: '1990-01-02',
+    deathDate: '2020-03-04',
+  });
+});
+
+it.each<[string, JsonObject, JsonObject | undefined]>([
+  ['owners', { kind: 'indirect', until: '2026-01-01' }, { type: 'shareholding', directOrIndirect: 'indirect', endDate: '2026-01-01' }], // prettier-ignore
+  ['owners', { kind: 'voting' }, { type: 'votingRights', directOrIndirect: 'unknown' }],
+  ['owners', { kind: 'trustee' }, { type: 'trustee', directOrIndirect: 'unknown' }],
+  ['officers', { role: 'chair' }, { type: 'boardChair', directOrIndirect: 'unknown', details: 'chair' }],
+  ['officers', { role: 'auditor' }, undefined],
+])('BodsStatements states one of the %s, %j, as %j', (group, member, interest) => {
+  const [[, relation] = []] = stated(ACME, { [group]: { a: { name: 'A', ...member } } });
+  expect(getAt(relation ?? {}, ['recordDetails', 'interests', '0'])).toEqual(interest);
+});
+
+it('BodsStatements joins the sources of a record, with the latest time', () => {
+  const item = (id: string, type: string, source: string, times: JsonObject) => ({
+    ...{ evidence_id: id, evidence_type: type, source, captured_at: '2026-01-01T00:00:00Z', ...times },
+  });
+  const text = JSON.stringify({
+    attributes: { legal: { legal_name: 'A' } },
+    evidence: [
+      item('e-1', 'invoice', 'B', { retrieved_at: '2026-01-03T00:00:00Z' }),
+      item('e-2', 'registry_extract', 'A', { captured_at: '2026-01-02T00:00:00Z' }),
+      item('e-3', 'attestation', 'C', { captured_at: '2026-01-09T00:00:00Z' }),
+    ],
+    attribute_paths: { '/attributes/legal': [{ evidence_id: 'e-1' }, { evidence_id: 'e-2' }] },
+  });
+  const [statement] = new BodsStatements(ACME).next({ ...versionOf(1, {}), text });
+  expect(statement?.['source']).toEqual({
+    type: ['officialRegister', 'thirdParty'],
+    description: 'B; A',
+    retrievedAt: '2026-01-03T00:00:00Z',
+    assertedBy: [{ name: 'B' }, { name: 'A' }],
+  });
+});
+
 it('BodsStatements repeats a record only if it changed, and closes it if it was removed', () => {
   const { 'p-1042': first } = ATTRIBUTES.owners;
   const versions = stated(

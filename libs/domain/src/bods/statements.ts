@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { parsePeriod } from '../envelope/formats';
 import { touches } from '../view/paths';
 import { canonicalize } from '../json/canonicalize';
 import { parseStoredJson } from '../json/parse';
@@ -273,8 +274,9 @@ function textAt(value: JsonValue, pointer: string): string | undefined {
 }
 
 function dateOf(value: JsonValue | undefined): string | undefined {
-  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined;
-  return Number.isNaN(Date.parse(value)) ? undefined : value;
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && parsePeriod(value) !== null
+    ? value
+    : undefined;
 }
 
 function defined(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
