@@ -77,6 +77,116 @@ it('envelopesOfBods returns a subject per record and puts relationships into the
   expect(Object(envelopes[3]).attributes.owners).toEqual({ 'r-3': { reason: 'unknown', kind: 'votes' } });
 });
 
+/** Returns the attributes of a subject in its newest version. */
+function attributesOf(subjectId: string, ...statements: readonly JsonObject[]): JsonObject {
+  const versions = envelopesOfBods([...statements], '').filter(
+    ({ subject }) => Object(subject).subject_id === subjectId,
+  );
+  return Object(versions.at(-1)?.['attributes']);
+}
+
+const GB = { name: 'United Kingdom', code: 'GB' };
+
+it('envelopesOfBods keeps all details of an entity, and says when its record was closed', () => {
+  const details = {
+    entityType: { type: 'stateBody', details: 'Agency' },
+    name: 'Agency of Works',
+    jurisdiction: { name: 'Atlantis' },
+    identifiers: [
+      { id: '1', scheme: 'XX-REG' },
+      { id: '2', scheme: 'XX-TAX', schemeName: 'tax' },
+      { scheme: 'XX-NONE' },
+    ],
+    addresses: [
+      { type: 'business', address: '2 Quay', country: GB },
+      { type: 'registered', address: '1 Quay', postCode: 'EH6', country: GB },
+      { type: 'alternative', address: '3 Quay' },
+    ],
+    foundingDate: '2001-02-03',
+    dissolutionDate: '2020-03-04',
+  };
+  const statement = entity('c-1', '2026-01-05', details);
+  expect(attributesOf('c-1', statement)).toEqual({
+    legal: { legal_name: 'Agency of Works', legal_form: 'Agency', founded: '2001-02-03', dissolved: '2020-03-04' },
+    jurisdiction: { country: 'Atlantis' },
+    identifiers: { 'XX-REG': '1', tax: '2' },
+    address: { street: '1 Quay', postal_code: 'EH6', country: 'GB' },
+    contact: { address: { street: '2 Quay', country: 'GB' } },
+  });
+  const closed = { ...statement, recordStatus: 'closed', statementDate: '2026-02-01' };
+  expect(attributesOf('c-1', statement, closed)['record']).toEqual({ status: 'closed', since: '2026-02-01T00:00:00Z' });
+});
+
+it('envelopesOfBods keeps all details of a person', () => {
+  const details = {
+    names: [{ fullName: 'Dr Ada L', givenName: 'Ada', familyName: 'L' }, { fullName: 'Another' }],
+    nationalities: [GB, { name: 'Atlantis' }],
+    identifiers: [{ id: '7', schemeName: 'passport' }],
+    addresses: [{ type: 'residence', address: 'There' }],
+    birthDate: '1990-01-02',
+    deathDate: '2020-03-04',
+  };
+  expect(attributesOf('p-1', person('p-1', '2026-01-05', details))).toEqual({
+    biographic: {
+      name: { formatted_name: 'Dr Ada L', given_name: 'Ada', family_name: 'L' },
+      date_of_birth: '1990-01-02',
+      date_of_death: '2020-03-04',
+      nationality: ['GB', 'Atlantis'],
+    },
+    identifiers: { passport: '7' },
+    residence: { street: 'There' },
+  });
+});
+
+it('envelopesOfBods keeps all details of a relationship, with a member for each interest', () => {
+  const { recordDetails, ...relationship } = relation('r-1', '2026-01-05', 'p-1', {});
+  const interests = [
+    { type: 'shareholding', directOrIndirect: 'unknown', startDate: '2021-01-01', endDate: '2022-01-01' },
+    { type: 'votingRights', share: { exact: 10 } },
+    { type: 'controlByLegalFramework' },
+    { type: 'boardMember', details: 'chair of the audit committee' },
+  ];
+  const statement = { ...relationship, recordDetails: { ...recordDetails, interests } };
+  const link = { subject: 'entity/p-1' };
+  expect(attributesOf('c-1', statement)).toEqual({
+    owners: {
+      'r-1': { ...link, since: '2021-01-01', until: '2022-01-01' },
+      'r-1-2': { ...link, kind: 'votes', percent: '10' },
+      'r-1-3': { ...link, kind: 'controlByLegalFramework' },
+    },
+    officers: { 'r-1-4': { ...link, role: 'chair of the audit committee' } },
+  });
+  const named = relation('r-2', '2026-01-05', { reason: 'unknown', description: 'Named B C, without a record' }, {});
+  expect(attributesOf('c-1', named)['owners']).toEqual({ 'r-2': { name: 'B C', reason: 'unknown' } });
+});
+
+it.each<[string, JsonObject, JsonObject]>([
+  [
+    'a declaration',
+    { type: ['selfDeclaration'], assertedBy: [{ name: 'Board' }], url: 'https://b.example', retrievedAt: '2026-01-02' },
+    {
+      evidence_type: 'ownership_declaration',
+      source: 'Board',
+      locator: 'https://b.example',
+      captured_at: '2026-01-02T00:00:00Z',
+    },
+  ],
+  ['a verified source', { type: ['verified'] }, { evidence_type: 'attestation', source: 'unknown' }],
+  ['a source without a type', {}, { evidence_type: 'third_party_report', captured_at: '2026-01-05T00:00:00Z' }],
+])('envelopesOfBods keeps %s as evidence', (_, source, item) => {
+  const [envelope] = envelopesOfBods([entity('c-1', '2026-01-05', { name: 'A' }, { source })], '');
+  expect(envelope).toMatchObject({
+    evidence: [item],
+    attribute_paths: { '/attributes/legal': [{ evidence_type: item['evidence_type'] }] },
+  });
+});
+
+it('envelopesOfBods drops the evidence of a value whose new statement has no source', () => {
+  const statement = entity('c-1', '2026-01-05', { name: 'A' });
+  const { source: _, ...again } = entity('c-1', '2026-01-06', { name: 'B' });
+  expect(envelopesOfBods([statement, again], '').at(-1)).toMatchObject({ evidence: [], attribute_paths: {} });
+});
+
 it('envelopesOfBods returns the same versions for any order of the statements, and other ids for another prefix', () => {
   const byId = (statements: JsonObject[], prefix: string): JsonObject[] =>
     envelopesOfBods(statements, prefix).sort((one, other) =>
