@@ -140,6 +140,8 @@ it('import --format bods accepts arrays and lines of statements, and refuses inv
   expect(readFileSync(`${file}.envelopes.ndjson`, 'utf8')).toContain('"subject_id":"bods:c-1"');
   writeFileSync(file, `${JSON.stringify(statement)}\n\n`);
   expect(JSON.parse((await run(bods)).printed)).toMatchObject({ lines: 1, stored: 0, known: 1 });
+  writeFileSync(file, JSON.stringify([statement, { ...statement, recordId: 'c-2' }]));
+  expect(JSON.parse((await run(bods)).printed)).toMatchObject({ lines: 2, stored: 1, known: 1 });
   writeFileSync(file, '[{}]');
   expect(await run(bods)).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/\/0\/recordId is required/) });
   expect(await run(['--prefix', 'x'])).toMatchObject({

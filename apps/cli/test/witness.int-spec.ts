@@ -145,12 +145,12 @@ describe('the witness', () => {
   it('logs each request that a known log signed, with the note if that may prove two histories', async () => {
     const stranger = (await SampleLog.open(log.origin)).grow(9);
     const bodies = [
+      'old 1\n',
       await log.request(0, 100),
       await log.request(50, 200),
       await log.fork().grow(200, 'another').request(100, 200),
       await stranger.request(9, 9),
       await stranger.request(9, 9),
-      'old 1\n',
     ];
     for (const body of bodies) await ask(body);
     const logged = lines.map((line) => JSON.parse(line));
@@ -191,7 +191,9 @@ describe('the witness', () => {
     expect(await status('/')).toBe(404);
     expect(await status('/add-checkpoint')).toBe(405);
     expect(await status(`/${witnessedCheckpointPath(log.origin)}`, { method: 'POST' })).toBe(405);
-    expect((await ask(Buffer.alloc(MAX_WITNESS_BODY_BYTES + 1, 'a'))).status).toBe(413);
+    const body = Buffer.alloc(MAX_WITNESS_BODY_BYTES + 1, 'a');
+    const tooLarge = await fetch(`${server?.url}/add-checkpoint`, { method: 'POST', body });
+    expect([tooLarge.status, tooLarge.headers.get('connection')]).toEqual([413, 'close']);
     const { port } = new URL(server?.url ?? '');
     const sockets = Array.from({ length: MAX_WITNESS_CONNECTIONS + 20 }, () => connect(Number(port), '127.0.0.1'));
     let closed = 0;
@@ -203,7 +205,43 @@ describe('the witness', () => {
   });
 });
 
+it('the witness accepts a checkpoint that any key of its log signed', async () => {
+  const { verifierKey } = await generateKeys(log.origin, 'ed25519');
+  writeFileSync(file('logs'), `${log.signer.verifierKey}\n${verifierKey}\n`);
+  await start();
+  expect((await ask(await log.request(0, 7))).status).toBe(200);
+});
+
+it('the witness does not audit a checkpoint that it refuses anyway', async () => {
+  state = WitnessState.open(file('state'));
+  const keys = (await readLogs(file('logs'))).map(({ key }) => key);
+  const audited: number[] = [];
+  const one = new Witness(
+    await readWitnessKeys(file('key')),
+    keys,
+    state,
+    () => NOW_MS,
+    async ({ size }) => {
+      audited.push(size);
+      return null;
+    },
+  );
+  expect((await one.addCheckpoint(await log.request(0, 7))).status).toBe(200);
+  expect((await one.addCheckpoint(await log.request(0, 9))).status).toBe(409);
+  expect(audited).toEqual([7]);
+});
+
 describe('WitnessState', () => {
+  it('never moves a log back, or to another root of the same size', () => {
+    state = WitnessState.open(file('state'));
+    const other = log.fork().grow(9, 'another');
+    state.keep(log.origin, { ...log.head(300), note: 'mine' });
+    for (const head of [log.head(299), { ...log.head(300), root: other.head(309).root }]) {
+      expect(() => state?.keep(log.origin, { ...head, note: 'another' })).toThrow(/has a newer checkpoint/);
+    }
+    expect(state.newest(log.origin)).toEqual({ ...log.head(300), note: 'mine' });
+  });
+
   it('refuses a file that is open already', async () => {
     await start();
     expect(() => WitnessState.open(file('state'))).toThrow(/state.* cannot be opened: .*database is locked/);
