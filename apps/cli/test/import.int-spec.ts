@@ -100,9 +100,19 @@ it('import continues after SIGKILL and completes its counts and report', async (
   await importKilled();
 
   // An import continues only with the same file.
-  writeFileSync(file, ['', ...lines].join('\n'));
-  expect(await run([])).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/--restart/) });
+  for (const changed of [['', ...lines], lines.slice(0, 500)]) {
+    writeFileSync(file, changed.join('\n'));
+    expect(await run([])).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/have changed.*--restart/) });
+  }
   writeFileSync(file, lines.join('\n'));
+  const refused = readFileSync(`${file}.refused.ndjson`);
+  writeFileSync(`${file}.refused.ndjson`, refused.subarray(1));
+  expect(await run([])).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/lost earlier refusals/) });
+  writeFileSync(`${file}.refused.ndjson`, refused);
+  const there = { ...variables };
+  variables['ISS_BASE_URL'] = 'http://127.0.0.1:1';
+  expect(await run([])).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/belongs to an import/) });
+  variables = there;
   expect(await run(['--tenant', 'other'])).toMatchObject({
     exitCode: 2,
     complaint: expect.stringMatching(/belongs to an import into agency/),
@@ -148,6 +158,11 @@ it('import --format bods accepts arrays and lines of statements, and refuses inv
     exitCode: 2,
     complaint: expect.stringMatching(/--format bods/),
   });
+});
+
+it('import refuses a file that is no archive', async () => {
+  writeFileSync(file, '\n'.repeat(20_001));
+  expect(await run([])).toMatchObject({ exitCode: 2, complaint: expect.stringMatching(/too many lines before line/) });
 });
 
 it('import counts stored snapshots as known, and --restart sends all lines again', async () => {
