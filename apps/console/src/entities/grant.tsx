@@ -124,7 +124,7 @@ function GrantedOn({ tenantId, of }: { tenantId: string; of: Pick<Grant, 'subjec
   return (
     <>
       <Link to="/t/$tenantId/subjects/$subjectType/$subjectId/sharing" params={{ tenantId, subjectType, subjectId }}>
-        {/* A short text stays on one line. An id can have 512 characters and wraps. */}
+        {/* A short text wraps between words only. An id can have 512 characters and wraps anywhere. */}
         {text.length > SHORT ? text : <span className={ui.word}>{text}</span>}
       </Link>{' '}
       {name !== undefined && <span className={ui.subjectId}>{subjectId}</span>}
