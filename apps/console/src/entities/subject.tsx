@@ -20,6 +20,9 @@ export const SUBJECT = {
   noGrantsUsedText: 'A human account admin of this tenant can allow it: Tenant, Members, counterparty access.',
 } as const;
 
+/** Own subjects that a list reads at once. The service returns more by default. */
+export const SUBJECTS_AT_ONCE = 50;
+
 const NAME = '/attributes/biographic/name';
 const NAME_PATHS: Readonly<Record<SubjectType, string>> = {
   organization: '/attributes/legal/legal_name',

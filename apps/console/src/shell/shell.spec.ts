@@ -284,13 +284,13 @@ describe('grants on all subjects', () => {
 
 describe('the subjects', () => {
   it.each([
-    ['?type=individual', SUBJECTS, { subject_type: 'individual' }],
-    ['?evidence=missing', SUBJECTS, { evidence: 'missing' }],
-    ['?find=acme', SUBJECTS, { q: 'acme' }],
-    ['?find=acme', SUBJECTS, { subject_id_prefix: 'acme' }],
-    ['?find=lei:5299', SUBJECTS, { identifier: 'lei:5299' }],
+    ['?type=individual', SUBJECTS, { subject_type: 'individual', limit: '50' }],
+    ['?evidence=missing', SUBJECTS, { evidence: 'missing', limit: '50' }],
+    ['?find=acme', SUBJECTS, { q: 'acme', limit: '50' }],
+    ['?find=acme', SUBJECTS, { subject_id_prefix: 'acme', limit: '50' }],
+    ['?find=lei:5299', SUBJECTS, { identifier: 'lei:5299', limit: '50' }],
     ['?find=lei:5299', ACCESSIBLE, { identifier: 'lei:5299' }],
-    ['?find=acme&type=entity', SUBJECTS, { q: 'acme', subject_type: 'entity' }],
+    ['?find=acme&type=entity', SUBJECTS, { q: 'acme', subject_type: 'entity', limit: '50' }],
     ['?of=granted', ACCESSIBLE, {}],
   ])('are requested by the address: %s (%s with %j)', async (search, route, query) => {
     await open(PAGE + search);

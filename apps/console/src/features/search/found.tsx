@@ -3,7 +3,7 @@ import type { api } from '@identity-state/client';
 import { useTenantId } from '../../app/address.ts';
 import { apiCall, useList } from '../../app/api.ts';
 import { useMayUseGrants } from '../../app/rights.ts';
-import { keyOfSubject as keyOf, NoGrantsUsed, SUBJECT } from '../../entities/subject.tsx';
+import { keyOfSubject as keyOf, NoGrantsUsed, SUBJECT, SUBJECTS_AT_ONCE } from '../../entities/subject.tsx';
 import { keyIn } from '../../forms/filters.tsx';
 import { RowLink } from '../../ui/link.tsx';
 import { Empty, Loading, Problem } from '../../ui/page.tsx';
@@ -29,7 +29,7 @@ export function SearchResults({ find }: { find: string }) {
       ? null
       : apiCall('GET', '/v1/tenants/{tenant_id}/subjects', {
           path,
-          query: { subject_type: subjectType, ...meaning.query },
+          query: { subject_type: subjectType, ...meaning.query, limit: SUBJECTS_AT_ONCE },
         });
   // Shared subjects cannot be found by id.
   const sharedCall = (meaning: Meaning | undefined) =>

@@ -2,7 +2,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import { useTenantId } from '../../app/address.ts';
 import { apiCall } from '../../app/api.ts';
 import { useMay, useMayUseGrants } from '../../app/rights.ts';
-import { keyOfSubject, NoGrantsUsed, SUBJECT } from '../../entities/subject.tsx';
+import { keyOfSubject, NoGrantsUsed, SUBJECT, SUBJECTS_AT_ONCE } from '../../entities/subject.tsx';
 import { ChoiceFilter, FilterField, keyIn, useFilters } from '../../forms/filters.tsx';
 import { List } from '../../forms/list-page.tsx';
 import { DialogButton } from '../../forms/row-actions.tsx';
@@ -100,7 +100,7 @@ function useCalls() {
   return {
     own: apiCall('GET', '/v1/tenants/{tenant_id}/subjects', {
       path,
-      query: { subject_type: keyIn(SUBJECT.types, type), ...search },
+      query: { subject_type: keyIn(SUBJECT.types, type), ...search, limit: SUBJECTS_AT_ONCE },
     }),
     granted: apiCall('GET', '/v1/tenants/{tenant_id}/accessible-subjects', {
       path,
@@ -151,7 +151,7 @@ function Own() {
   const tenantId = useTenantId();
   const may = useMay(tenantId);
   const call = useCalls().own;
-  const isFiltered = Object.values(call.query ?? {}).some((value) => value !== undefined);
+  const isFiltered = Object.entries(call.query ?? {}).some(([name, value]) => name !== 'limit' && value !== undefined);
   const example = <CopyCurl call={firstVersionCall(tenantId, EXAMPLE)} />;
   const none = may(CREATE)
     ? { title: TEXT.none, text: TEXT.noneText, children: example }
