@@ -30,7 +30,7 @@ beforeAll(async () => {
   for (const [user, role] of Object.entries({ admin: 'tenant_admin', zoe: 'tenant_admin', editor: 'tenant_editor' })) {
     await send('alice', 'put', `${ACME}/members/${idOf(user)}`, { role });
   }
-  await Subject.prepare([4, 3, 3, 3, 3, ...Array.from({ length: 8 }, () => 2), ...Array.from({ length: 18 }, () => 1)]);
+  await Subject.prepare([4, 3, 3, 3, 3, ...Array.from({ length: 9 }, () => 2), ...Array.from({ length: 18 }, () => 1)]);
 });
 afterAll(async () => {
   await Promise.all([superuser?.end(), application?.end()]);
@@ -626,6 +626,20 @@ it('a bundle with erased versions verifies and names them', async () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+it('a bundle waits until the last erasure is in the published log', async () => {
+  const subject = Subject.of(2);
+  await subject.erase([1]);
+  const bundle = gateway.as('alice', 'get', `${subject.path}/export?proofs=log`).set('Accept', 'application/x-ndjson');
+  const [{ status, text }] = await Promise.all([bundle, publishLog(gateway.databaseUrl)]);
+  expect([
+    status,
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => 'erased' in JSON.parse(line)),
+  ]).toEqual([200, [false, true, false]]);
 });
 
 it('the change feed shows an erasure to the owner and to current and later grantees', async () => {

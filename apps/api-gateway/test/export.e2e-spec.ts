@@ -113,6 +113,7 @@ describe.each(FORMS)('an export at %s', (form) => {
       details: [{ path: '/path/subject_id', code: 'too_large' }],
     });
     expect(body.error.message).toContain(NDJSON);
+    await world.gateway.as('alice', 'get', `${path(six)}?format=bods-0.4`).expect(400);
     expect(await lines(await open(path(six)))).toHaveLength(6);
   });
 
