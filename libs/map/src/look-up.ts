@@ -1,4 +1,4 @@
-import { equalBytes, leafHash, type TreeHead, verifyInclusion } from '@iss/tlog';
+import { leafHash, type TreeHead, verifyInclusion } from '@iss/tlog';
 import { MapError } from './errors';
 import { keyOfOutput, vrfInput } from './key';
 import { newestOfLadder } from './ladder';

@@ -18,7 +18,6 @@ import {
   parseMapRootEntry,
   readPaths,
   verifyAbsence,
-  verifyLookUp,
   verifyMapRoot,
   verifyNewest,
   versionStream,

@@ -183,7 +183,7 @@ it.each<[string, JsonObject, JsonObject]>([
 
 it('envelopesOfBods drops the evidence of a value whose new statement has no source', () => {
   const statement = entity('c-1', '2026-01-05', { name: 'A' });
-  const { source: _, ...again } = entity('c-1', '2026-01-06', { name: 'B' });
+  const again = entity('c-1', '2026-01-06', { name: 'B' }, { source: null });
   expect(envelopesOfBods([statement, again], '').at(-1)).toMatchObject({ evidence: [], attribute_paths: {} });
 });
 
