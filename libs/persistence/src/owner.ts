@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { Client } from 'pg';
+import { Client } from './client';
 import { CONNECT_TIMEOUT_MS, PLANNER } from './database';
 import { diagnose } from './diagnose';
 import { writableUrl } from './servers';
@@ -19,8 +19,6 @@ export async function asOwner<T>(databaseUrl: string, work: (sql: TransactionSql
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     options: PLANNER.map((setting) => `-c ${setting}`).join(' '),
   });
-  // The error rejects the running statement. Without a listener, it would end the process.
-  client.on('error', () => undefined);
   try {
     await client.connect().catch((error: unknown) => {
       throw diagnose(error, databaseUrl);

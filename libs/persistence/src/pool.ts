@@ -1,6 +1,7 @@
 import { connect, Socket } from 'node:net';
 import type { Warn } from '@iss/platform';
-import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client } from './client';
 
 /** The interval between two checks of the running statements, and between two requests to cancel the same statement. */
 const LOOK_MS = 250;
@@ -37,9 +38,6 @@ export class CancellableClient extends Client {
 
   constructor(config?: ClientConfig) {
     super(config);
-    // The error also rejects the running statement, or the next one. It may come in the packet in which the connection becomes
-    // ready, before its user can listen. Without a listener, it would end the process.
-    this.on('error', () => undefined);
     this.connection.on('backendKeyData', (key: BackendKey) => (this.key = key));
     this.connection.on('readyForQuery', () => (this.waitedForSinceMs = performance.now()));
     this.on('notice', ({ routine }) => {

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { type DatabaseRole, replicaUrls, within } from '@iss/platform';
-import { Client, type ClientConfig, Pool } from 'pg';
+import { type ClientConfig, Pool } from 'pg';
+import { Client } from './client';
 import { ask } from './sql/ask';
 import { isUnavailable } from './sql/db-errors';
 import { LoneStatements } from './sql/lone-statements';
@@ -216,8 +217,6 @@ export class Replica {
       query_timeout: ANSWER_MS,
       stream: () => this.socket(),
     });
-    // The error rejects the running statement. Without a listener, it would end the process.
-    client.on('error', () => undefined);
     this.looks.set(place, client);
     await client.connect();
     return client;

@@ -1,5 +1,5 @@
 import { serverUrls, within } from '@iss/platform';
-import { Client } from 'pg';
+import { Client } from './client';
 
 /** A server that does not answer within this time is skipped. */
 const ANSWER_MS = 1_500;
@@ -138,8 +138,6 @@ export function writableUrl(url: string): Promise<string> {
 
 async function connectWritable(url: string): Promise<Client> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS });
-  // The error rejects the running statement. Without a listener, it would end the process.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     await requireWritable(client);

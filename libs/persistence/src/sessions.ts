@@ -1,5 +1,5 @@
 import { DomainError } from '@iss/domain';
-import { Client } from 'pg';
+import { Client } from './client';
 
 /**
  * Returns an SQL expression: true if the server knows the statement of this name by another name, because a pooler that shares
@@ -21,8 +21,6 @@ export const NO_SESSIONS =
 /** Rejects if settings do not survive a statement because a transaction-mode pooler runs the next one on another server. */
 export async function requireSessions(connectionString: string, connectionTimeoutMillis: number): Promise<void> {
   const clients = [0, 1].map(() => new Client({ connectionString, connectionTimeoutMillis }));
-  // The error rejects the running statement. Without a listener, it would end the process.
-  for (const client of clients) client.on('error', () => undefined);
   try {
     const pids = new Set<number>();
     for (const client of clients) {
