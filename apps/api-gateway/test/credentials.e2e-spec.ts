@@ -314,7 +314,8 @@ it('a page of credentials ends at 8 MiB', async () => {
   );
   const first = (await get(`${CREDENTIALS}?limit=11`).expect(200)).body;
   expect(first.items.length).toBeLessThan(10);
-  const next = (await get(`${CREDENTIALS}?limit=${11 - first.items.length}&cursor=${first.next_cursor}`).expect(200)).body;
+  const next = (await get(`${CREDENTIALS}?limit=${11 - first.items.length}&cursor=${first.next_cursor}`).expect(200))
+    .body;
   expect(new Set([...first.items, ...next.items].map(({ credential_id }) => credential_id)).size).toBe(11);
 });
 
