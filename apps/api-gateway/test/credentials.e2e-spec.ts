@@ -309,8 +309,11 @@ it('a page of credentials ends at 8 MiB', async () => {
   const id = body.credential_id.slice('cred_'.length);
   await world.superuser.query(
     `INSERT INTO credentials SELECT (jsonb_populate_record(c, jsonb_build_object(
-       'credential_id', gen_random_uuid(), 'status_idx', (c.status_idx + place) % 65536, 'paths', ARRAY[repeat('p', 1000000)]))).*
-       FROM credentials c CROSS JOIN generate_series(1, 10) place WHERE c.credential_id = '${id}'`,
+       'credential_id', gen_random_uuid(), 'status_idx', unused.idx, 'paths', ARRAY[repeat('p', 1000000)]))).*
+       FROM credentials c CROSS JOIN LATERAL (
+         SELECT idx FROM generate_series(0, 65535) idx
+          WHERE NOT EXISTS (SELECT FROM credentials o WHERE o.list_id = c.list_id AND o.status_idx = idx) LIMIT 10) unused
+      WHERE c.credential_id = '${id}'`,
   );
   const first = (await get(`${CREDENTIALS}?limit=11`).expect(200)).body;
   expect(first.items.length).toBeLessThan(10);
